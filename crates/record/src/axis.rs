@@ -390,7 +390,8 @@ impl Cell {
             }
             Axis::Engine => Coordinate::Word(&self.engine),
             Axis::StandIn => Coordinate::if_word(self.stands_in_for.as_deref()),
-            Axis::Advice | Axis::FileAdvice => self.said(axis),
+            // What is said of the cell and is no field of its own.
+            Axis::Advice | Axis::FileAdvice | Axis::ConnectionsSet | Axis::Other => self.said(axis),
             Axis::Operation => Coordinate::Word(self.operation.as_str()),
             Axis::Block => Coordinate::Count(self.block_bytes),
             Axis::Pages => Coordinate::if_word(self.pages.as_ref().map(Word::as_str)),
@@ -412,11 +413,9 @@ impl Cell {
             Axis::Checkpoint => self.checkpoint.as_ref().map_or(Coordinate::Absent, checkpoint),
             Axis::Copy => self.copy.as_ref().map_or(Coordinate::Absent, copy),
             Axis::Connections => Coordinate::count(self.connections),
-            Axis::ConnectionsSet => self.said(axis),
             Axis::Retries => Coordinate::count(self.retries),
             Axis::Depth => Coordinate::count(self.queue_depth),
             Axis::Threads => Coordinate::count(self.threads),
-            Axis::Other => self.said(axis),
         }
     }
 

@@ -1,7 +1,7 @@
 //! A folder of its own for each test, and the binary in it.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -256,7 +256,15 @@ const LOOK: Duration = Duration::from_millis(5);
 /// Waits, while `child` runs, until `there` holds.
 #[track_caller]
 pub(crate) fn until(child: &mut Child, there: impl FnMut() -> bool) {
-    assert!(comes_while(child, there), "it ended too early");
+    if comes_while(child, there) {
+        return;
+    }
+    // What a command says as it ends is why it did.
+    let mut said = String::new();
+    if let Some(mut pipe) = child.stderr.take() {
+        pipe.read_to_string(&mut said).unwrap();
+    }
+    panic!("it ended too early: {:?}\n{said}", child.wait());
 }
 
 /// Waits until `there` holds; whether it did while `child` ran.

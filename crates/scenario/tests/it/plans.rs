@@ -390,10 +390,10 @@ fn advice_is_an_axis_of_the_cells_that_read_open_files_through_the_page_cache() 
     ));
     let advice: Vec<_> = packed.iter().map(|(slug, advice)| (slug.contains("/tfrecord/"), *advice)).collect();
     assert_eq!(advice, [(false, "normal"), (true, "normal"), (true, "random")], "{packed:?}");
-    let maps = slugs(&format!(
-        "targets.map = {{ at = \"/mnt/map\", engine = [\"pread\", \"mmap\"], madvise = \"sequential\" }}\n\
-         load = {{ queue_depth = 4, cache = \"cold\", fadvise = \"random\" }}"
-    ));
+    let maps = slugs(
+        "targets.map = { at = \"/mnt/map\", engine = [\"pread\", \"mmap\"], madvise = \"sequential\" }\n\
+         load = { queue_depth = 4, cache = \"cold\", fadvise = \"random\" }",
+    );
     let advice: Vec<_> = maps.iter().map(|(_, advice)| *advice).collect();
     assert_eq!(advice, ["random", "random", "sequential"], "each engine its own: {maps:?}");
 }
