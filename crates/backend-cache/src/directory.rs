@@ -6,27 +6,31 @@ mod tests;
 
 use std::collections::HashMap;
 
+use dataset::{mix, scale};
 use plan::TierPolicy;
 
 /// End of the list.
 const NONE: u32 = u32::MAX;
 
+/// What the counter of `SplitMix64` goes on by: 2^64 over the golden ratio. [`mix`] adds it too, before it mixes.
+const SPLIT_MIX_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// A block of an object, by where it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Block {
+pub(crate) struct Block {
     /// Index of the object.
-    pub object: u32,
+    pub(crate) object: u32,
     /// First byte.
-    pub offset: u64,
+    pub(crate) offset: u64,
 }
 
 /// A slot that is to take a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fill {
+pub(crate) struct Fill {
     /// Its number.
-    pub slot: u32,
+    pub(crate) slot: u32,
     /// The block that had it before and made room.
-    pub evicted: Option<Block>,
+    pub(crate) evicted: Option<Block>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +47,7 @@ struct Slot {
     /// Reads under way: it makes room for nothing meanwhile.
     pins: u32,
     /// Neighbours in the order of the last use.
+    // Numbers and no pointers: the list costs 8 bytes a slot and nothing is allocated when it changes.
     older: u32,
     newer: u32,
 }
@@ -50,9 +55,11 @@ struct Slot {
 /// The slots of a cache and the blocks in them. Every call takes constant time, but for steps past slots that are being
 /// read, of which there are few.
 #[derive(Debug)]
-pub struct Directory {
+pub(crate) struct Directory {
     policy: TierPolicy,
     slots: Vec<Slot>,
+    // The standard hash, which no stream of blocks can be made to collide in: a user's dataset decides the keys, and
+    // 20 ns are nothing beside a read.
     blocks: HashMap<Block, u32>,
     free: Vec<u32>,
     oldest: u32,
@@ -64,12 +71,13 @@ pub struct Directory {
 impl Directory {
     /// An empty cache of `slots`. It asks for all memory that it will need; `seed` decides the draws of
     /// [`TierPolicy::Random`].
-    pub fn new(policy: TierPolicy, slots: u32, seed: u64) -> Self {
+    pub(crate) fn new(policy: TierPolicy, slots: u32, seed: u64) -> Self {
         let empty = Slot { state: State::Free, pins: 0, older: NONE, newer: NONE };
         Self {
             policy,
             slots: vec![empty; slots as usize],
             blocks: HashMap::with_capacity(slots as usize),
+            // Popped from the end: the file is filled from its beginning on.
             free: (0..slots).rev().collect(),
             oldest: NONE,
             newest: NONE,
@@ -78,11 +86,13 @@ impl Directory {
     }
 
     /// The slot of a block, which stays there until [`Directory::release`]; `None` where the cache does not have it.
-    pub fn hit(&mut self, block: Block) -> Option<u32> {
+    pub(crate) fn hit(&mut self, block: Block) -> Option<u32> {
         let slot = *self.blocks.get(&block)?;
+        // The block may be listed while it is still being written.
         if self.slots[slot as usize].state != State::Held(block) {
             return None;
         }
+        // A read of a slot may be under way in the kernel while another thread would overwrite it.
         self.slots[slot as usize].pins += 1;
         self.unlink(slot);
         self.link_newest(slot);
@@ -90,7 +100,7 @@ impl Directory {
     }
 
     /// Ends a read that [`Directory::hit`] began.
-    pub fn release(&mut self, slot: u32) {
+    pub(crate) fn release(&mut self, slot: u32) {
         let slot = &mut self.slots[slot as usize];
         debug_assert!(slot.pins > 0, "a read ends once");
         slot.pins = slot.pins.saturating_sub(1);
@@ -98,7 +108,7 @@ impl Directory {
 
     /// A slot for a block that was read from below. `None` where the cache has the block already, or is getting it, and
     /// where every slot is being read or written.
-    pub fn begin_fill(&mut self, block: Block) -> Option<Fill> {
+    pub(crate) fn begin_fill(&mut self, block: Block) -> Option<Fill> {
         if self.blocks.contains_key(&block) {
             return None;
         }
@@ -107,12 +117,14 @@ impl Directory {
             None => self.evict()?,
         };
         self.slots[fill.slot as usize].state = State::Filling(block);
+        // From here on, not once it is written: a second miss of the same block must not be written into a second
+        // slot.
         self.blocks.insert(block, fill.slot);
         Some(fill)
     }
 
     /// Says that a slot holds its block now, as the one used last, or that it could not be written.
-    pub fn end_fill(&mut self, slot: u32, is_written: bool) {
+    pub(crate) fn end_fill(&mut self, slot: u32, is_written: bool) {
         let State::Filling(block) = self.slots[slot as usize].state else { return };
         if is_written {
             self.slots[slot as usize].state = State::Held(block);
@@ -125,7 +137,8 @@ impl Directory {
     }
 
     /// Blocks that can be read.
-    pub fn held(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn held(&self) -> usize {
         self.slots.iter().filter(|slot| matches!(slot.state, State::Held(_))).count()
     }
 
@@ -151,19 +164,20 @@ impl Directory {
         std::iter::successors(first, next).find(|slot| self.may_go(*slot))
     }
 
-    /// The first that may go from a place drawn at random: any with equal probability while none is in use.
+    /// The first slot from a random one on that may be evicted. Each has the same chance while none is in use.
     fn any(&mut self) -> Option<u32> {
         let count = self.slots.len() as u32;
-        let first = scaled(self.draw(), count);
+        // Of a dataset larger than the cache, passed over again and again, random replacement keeps a part; LRU keeps
+        // nothing.
+        let first = scale(self.draw(), u64::from(count)) as u32;
         (0..count).map(|step| (first + step) % count).find(|slot| self.may_go(*slot))
     }
 
-    /// `SplitMix64`, <https://prng.di.unimi.it/splitmix64.c>.
+    /// `SplitMix64`, <https://prng.di.unimi.it/splitmix64.c>: a counter, mixed.
     fn draw(&mut self) -> u64 {
-        self.draws = self.draws.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.draws ^ (self.draws >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        let drawn = mix(self.draws);
+        self.draws = self.draws.wrapping_add(SPLIT_MIX_STEP);
+        drawn
     }
 
     fn link_newest(&mut self, slot: u32) {
@@ -186,9 +200,4 @@ impl Directory {
             newer => self.slots[newer as usize].older = older,
         }
     }
-}
-
-/// A draw as a number below `count`.
-fn scaled(draw: u64, count: u32) -> u32 {
-    ((u128::from(draw) * u128::from(count)) >> 64) as u32
 }

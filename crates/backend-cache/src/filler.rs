@@ -1,4 +1,4 @@
-//! What copies blocks into the cache beside the reads: one thread, and as many blocks waiting for it as it has buffers.
+//! The thread that copies blocks into the cache beside the reads, and the blocks that wait for it.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -12,7 +12,9 @@ use plan::TierPolicy;
 
 use crate::directory::{Block, Directory};
 
-/// Blocks that wait to be written, at most. What comes while all do is not cached.
+/// Most blocks that wait to be written. A block that comes while so many wait is not cached.
+// Two batches of a deep queue. More would hide that the near storage is slower than the far one, which `skipped` is
+// there to tell.
 const WAITING_MAX: u32 = 64;
 
 /// Seed of the victims that are drawn: the same in every repetition.
@@ -29,13 +31,13 @@ pub(crate) struct Filling {
 struct Shared {
     directory: Mutex<Directory>,
     waiting: Mutex<Waiting>,
-    /// Rings where a block waits, or nothing more will.
+    /// Signals that a block waits, or that the cache ends.
     bell: Condvar,
     slot_bytes: u32,
     fills: AtomicU64,
     failed: AtomicU64,
     evictions: AtomicU64,
-    /// Whether a worker has taken what is counted of all.
+    /// Whether a worker has reported the counts that all workers share.
     is_counted: AtomicBool,
 }
 
@@ -103,9 +105,11 @@ impl Filling {
         lock(&self.shared.directory).release(slot);
     }
 
-    /// Hands a copy of a block over; `false` where there is no room to wait in.
+    /// Hands over a copy of a block to be cached; `false` if too many are waiting already.
     pub(crate) fn offer(&self, block: Block, bytes: &[u8]) -> bool {
+        // Never waits: a read that was answered must not be held up by its copy.
         let Some(mut buf) = lock(&self.shared.waiting).free.pop() else { return false };
+        // Outside the lock, which all workers take.
         buf.as_mut_slice()[..bytes.len()].copy_from_slice(bytes);
         lock(&self.shared.waiting).blocks.push_back((block, buf));
         self.shared.bell.notify_one();
@@ -124,6 +128,7 @@ impl Filling {
 impl Drop for Filling {
     fn drop(&mut self) {
         let Some(filler) = self.filler.take() else { return };
+        // Under the lock that the thread holds between looking and waiting, or the bell could ring in that gap.
         lock(&self.shared.waiting).ended = true;
         self.shared.bell.notify_all();
         // One that panicked has said so, and left a cache that is written no more.
@@ -138,6 +143,8 @@ impl Shared {
             let fill = lock(&self.directory).begin_fill(block);
             if let Some(fill) = fill {
                 let offset = u64::from(fill.slot) * u64::from(self.slot_bytes);
+                // Whole slots, also for a last block that is short: direct writes are aligned, and nobody reads past
+                // the block's length.
                 let written = file.write_all_at(&buf.as_slice()[..self.slot_bytes as usize], offset);
                 lock(&self.directory).end_fill(fill.slot, written.is_ok());
                 let count = if written.is_ok() { &self.fills } else { &self.failed };

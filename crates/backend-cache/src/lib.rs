@@ -10,6 +10,5 @@ mod place;
 mod queue;
 mod store;
 
-pub use directory::{Block, Directory, Fill};
-pub use place::Place;
+pub use place::TierFile;
 pub use store::TieredStore;

@@ -17,7 +17,7 @@ use crate::filler::Filling;
 const FOLDER: &str = "feedline-cache-tier";
 
 /// A claimed cache. It holds nothing that outlives a repetition but the room on its storage.
-pub struct Place {
+pub struct TierFile {
     /// The storage that it lies on, opened for reading blocks.
     store: SharedStore,
     /// The one file, as the store reads it.
@@ -29,7 +29,7 @@ pub struct Place {
     current: Mutex<Option<Filling>>,
 }
 
-impl Place {
+impl TierFile {
     /// Claims `capacity_bytes` below `root`, which `store` reads: makes the folder and the file, or takes those of an
     /// earlier run, and holds them alone.
     ///
@@ -37,6 +37,7 @@ impl Place {
     /// Where the folder is another's, another process has it, or the storage is full.
     pub fn claim(root: &Path, store: SharedStore, capacity_bytes: u64) -> Result<Arc<Self>, StoreError> {
         let align = BUFFER_ALIGN_BYTES;
+        // Direct I/O takes whole pages, to the end of the file.
         let capacity_bytes = capacity_bytes / align * align;
         let folder =
             Key::new(FOLDER).map_err(|_| StoreError::Unsupported { store: "a cache", action: "be named" })?;
@@ -48,6 +49,7 @@ impl Place {
             let object = path.display().to_string();
             move |source: io::Error| StoreError::Object { action, object, source }
         };
+        // Whoever may write into the folder could put a link in the file's place.
         let flags = OFlags::NOFOLLOW | if direct { OFlags::DIRECT } else { OFlags::empty() };
         let file = OpenOptions::new()
             .read(true)
@@ -64,6 +66,7 @@ impl Place {
                 hint: "remove that name, or give cache_tier.at another folder".to_owned(),
             });
         }
+        // The kernel lets go of it when the process ends, however it ends; a lock file would outlive a kill.
         flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|_| StoreError::Unavailable {
             what: format!("the cache tier at `{}`", path.display()),
             reason: "another process uses it".to_owned(),
@@ -72,6 +75,8 @@ impl Place {
         if metadata.len() > capacity_bytes {
             file.set_len(capacity_bytes).map_err(failed("shorten"))?;
         }
+        // Before the first repetition: blocks allocated while it runs would be slower writes, and a full disk would
+        // fail in its middle.
         fallocate(&file, FallocateFlags::empty(), 0, capacity_bytes).map_err(|errno| {
             if errno == rustix::io::Errno::NOSPC {
                 return StoreError::Unavailable {
@@ -94,7 +99,7 @@ impl Place {
         }))
     }
 
-    /// Forgets what it holds, once all that was being written is; pages of its file are dropped too.
+    /// Empties the cache after the last write has ended, and drops the pages of its file.
     pub(crate) fn begin(&self) {
         let ended = self.current.lock().unwrap_or_else(PoisonError::into_inner).take();
         drop(ended);

@@ -5,8 +5,9 @@ use backend::{Clock, Completion, IoQueue, Op, QueueError, QueueReport, Request};
 use crate::directory::Block;
 use crate::filler::Filling;
 
-/// How long a thread with reads under way on both storages waits for those of the cache alone. Those of the slow storage
-/// are seen late by at most as much.
+/// How long a thread with reads on both storages waits for the cache alone. Completions of the slow storage are seen late by
+/// at most this.
+// A quarter of a millisecond: some reads of an NVMe drive, and little beside those of any network.
 const NEAR_WAIT_NS: u64 = 250_000;
 
 /// What is outstanding in a buffer.
@@ -149,6 +150,7 @@ impl IoQueue for TieredQueue {
         for request in requests.drain(..room.min(requests.len())) {
             self.route(request);
         }
+        // What has ended is passed on even where a queue broke: its buffers are the caller's.
         let handed = self.hand_over();
         self.book.settle(done);
         handed
@@ -160,6 +162,8 @@ impl IoQueue for TieredQueue {
             let now_ns = self.clock.now_ns();
             self.hand_over()?;
             if self.near.in_flight() > 0 {
+                // Both are looked at before either is waited for: a deep queue of hits would else keep misses from
+                // being seen at all.
                 self.near.wait(0, now_ns, &mut self.book.ended)?;
             }
             if self.slow.in_flight() > 0 {
@@ -195,6 +199,7 @@ impl IoQueue for TieredQueue {
 
     fn report(&self) -> QueueReport {
         let (slow, near) = (self.slow.report(), self.near.report());
+        // The far storage is the one under test: what it was granted is what the record says.
         let mut report = QueueReport { enters: slow.enters + near.enters, ..slow };
         report.granted.push(("tier_io", self.io_words.to_owned()));
         report.first_failure = report.first_failure.or(near.first_failure);

@@ -11,19 +11,19 @@ use backend::{
 use dataset::{Key, Marker, Objects};
 use plan::{Operation, TierPolicy};
 
-use crate::place::Place;
+use crate::place::TierFile;
 use crate::queue::TieredQueue;
 
 /// A storage whose blocks are read through a cache. All but the reads is the storage's own.
 pub struct TieredStore {
     slow: SharedStore,
-    place: Arc<Place>,
+    place: Arc<TierFile>,
     policy: TierPolicy,
 }
 
 impl TieredStore {
     /// `slow` behind a cache at `place`.
-    pub fn new(slow: SharedStore, place: Arc<Place>, policy: TierPolicy) -> Self {
+    pub fn new(slow: SharedStore, place: Arc<TierFile>, policy: TierPolicy) -> Self {
         Self { slow, place, policy }
     }
 }
@@ -95,6 +95,8 @@ impl Store for TieredStore {
 
     /// Comes before and after every repetition, and leaves the tier empty: each begins with nothing in it.
     fn cache(&self, action: CacheAction, objects: &Objects) -> Result<Residency, StoreError> {
+        // At both calls of a repetition, the one after it too: the memory and the thread of the filler are not to
+        // fall into the next one's window.
         self.place.begin();
         self.slow.cache(action, objects)
     }

@@ -17,6 +17,7 @@ const HELD_MAX: u32 = 1 << 20;
 const ELSEWHERE_UNKNOWN: u64 = 64;
 
 /// Promised to all tables together.
+// A lock and not an atomic: a claim looks at the limit and at `/proc` between reading and adding.
 static PROMISED: Mutex<u64> = Mutex::new(0);
 
 /// Open in all tables together.
@@ -47,13 +48,14 @@ impl Drop for Share {
     }
 }
 
-/// Files of `wanted` that a table would hold if the process might open any number.
+/// How many of `wanted` files a table would hold if the process could open any number.
 pub(crate) fn most(wanted: u32, max: Option<u32>) -> u32 {
     wanted.min(max.unwrap_or(u32::MAX)).min(HELD_MAX)
 }
 
 /// The limit of open files, raised once as far as the process may.
 pub(crate) fn limit() -> u64 {
+    // The soft limit is often 1024 because select(2) takes no larger descriptor. Nothing here calls it.
     static RAISED: Once = Once::new();
     RAISED.call_once(|| {
         let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
@@ -63,18 +65,21 @@ pub(crate) fn limit() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
-/// Files that the process may open beside those that the tables were promised.
+/// Files that the process may open beyond those promised to tables.
 pub(crate) fn free() -> u64 {
     beside(*PROMISED.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 fn beside(promised: u64) -> u64 {
+    // Of a small limit only a quarter is set aside, or no dataset could be opened at all.
     let limit = limit();
     limit.saturating_sub(HEADROOM.min(limit / 4) + elsewhere() + promised)
 }
 
 /// Open files of the process outside of the tables.
 fn elsewhere() -> u64 {
+    // Counted for every claim, as rings and sockets come and go. The descriptor that lists the folder is
+    // counted too: one too many is the safe side.
     let open = fs::read_dir("/proc/self/fd").map_or(ELSEWHERE_UNKNOWN, |entries| entries.count() as u64);
     open.saturating_sub(HELD.load(Ordering::Relaxed))
 }

@@ -41,6 +41,7 @@ impl Device {
         let bytes = open(&self.node).and_then(size).map_err(|errno| failed(errno.into()))?;
         let name = self.node.file_name().map(|name| name.to_string_lossy().into_owned());
         let key = Key::new(name.unwrap_or_default()).map_err(|error| failed(std::io::Error::other(error)))?;
+        // The times of a node say nothing of the device's bytes.
         Ok(Entry { key, bytes, modified_ns: 0, allocated_bytes: None })
     }
 
@@ -66,7 +67,7 @@ pub(crate) fn is_block(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice
 }
 
-/// Bytes of an open block device. Its end is its size (`BLKGETSIZE64` says the same); its `stat` says none.
+/// Bytes of an open block device: the offset of its end, as `BLKGETSIZE64` says. Its `stat` has size 0.
 pub(crate) fn size(device: impl AsFd) -> Result<u64, Errno> {
     seek(device, SeekFrom::End(0))
 }

@@ -8,9 +8,9 @@ use rustix::fs::{major, minor};
 
 use crate::mounts::Mount;
 
-/// The device that holds what is at `path`: the very one that is mounted, be it a partition or one made of
-/// others. File systems of several devices (btrfs) have a number that is no device's; the device in the list of
-/// mounts, one of them, then stands for all. `None` where no device of this machine is below.
+/// The mounted device that holds what is at `path`, which may be a partition or made of other devices. A file system
+/// of several devices (btrfs) has a number that is no device's; the one that the list of mounts names then stands for
+/// all. `None` where the path is on no device of this machine.
 pub(crate) fn name_below(path: &Path) -> Option<String> {
     name_of(fs::metadata(path).ok()?.dev()).or_else(|| {
         let source = Mount::of(path)?.source;
@@ -28,6 +28,7 @@ pub(crate) fn name_of_node(node: &Path) -> Option<String> {
 pub(crate) fn node_below(path: &Path) -> Option<PathBuf> {
     let name = name_below(path)?;
     let node = Path::new("/dev").join(&name);
+    // Compared by number: in a container, /dev may hold another device, or none, under that name.
     (name_of_node(&node)? == name).then_some(node)
 }
 

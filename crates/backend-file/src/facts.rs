@@ -12,6 +12,8 @@ pub(crate) fn facts(root: &Path) -> Vec<(&'static str, String)> {
     let mount = Mount::of(root);
     let mut facts = Vec::new();
     let by_magic = || tree::open_root(root).ok().and_then(FileSystem::of).map(|found| found.name);
+    // The list of mounts first: every FUSE file system has the same number, and only the list says
+    // `fuse.sshfs`.
     if let Some(name) = mount.as_ref().map(|mount| mount.kind.clone()).or_else(by_magic) {
         facts.push(("file_system", name));
     }
@@ -23,6 +25,7 @@ pub(crate) fn facts(root: &Path) -> Vec<(&'static str, String)> {
     }
     let number =
         fs::metadata(root).ok().map(|metadata| device_number(std::os::unix::fs::MetadataExt::dev(&metadata)));
+    // By the number of the file system: the kernel lists NFS here too, which has no device.
     if let Some(kib) =
         number.as_ref().and_then(|number| read(&Path::new("/sys/class/bdi").join(number), "read_ahead_kb"))
     {
@@ -70,6 +73,7 @@ fn device_folder(number: String) -> Option<PathBuf> {
 
 fn device_facts(device: &Path) -> Vec<(&'static str, String)> {
     let named = device.file_name().map(|name| name.to_string_lossy().into_owned());
+    // md and device mapper link their members here; a disk of its own has an empty folder.
     let members = fs::read_dir(device.join("slaves")).ok().map(|entries| {
         let mut names: Vec<String> =
             entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -83,6 +87,7 @@ fn device_facts(device: &Path) -> Vec<(&'static str, String)> {
         ("backing_file", read(device, "loop/backing_file")),
         ("device_members", members.filter(|names| !names.is_empty())),
         ("device_model", read(device, "device/model")),
+        // NVMe names it `firmware_rev`, SCSI `rev`.
         ("device_firmware", read(device, "device/firmware_rev").or_else(|| read(device, "device/rev"))),
         ("device_driver", driver(device)),
         ("device_rotational", read(device, "queue/rotational")),

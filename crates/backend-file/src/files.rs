@@ -1,34 +1,43 @@
 //! The open files of a dataset, shared by the queues of a store.
 
 use std::panic::resume_unwind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use backend::{OpError, StoreError};
 use dataset::Objects;
-use rustix::fd::{AsFd, OwnedFd, RawFd};
+use rustix::fd::{OwnedFd, RawFd};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use crate::descriptors::{self, Held, Share};
 use crate::file_system::FileSystem;
 use crate::recent::{InUse, Recent};
-use crate::wanted::Wanted;
-use crate::{direct, failure, probe, tree};
+use crate::{failure, probe, tree};
 
 /// Threads that open files ahead: on a network each is a round trip.
 const OPENING_THREADS: usize = 8;
 
-/// Files that are not worth another thread.
+/// A thread opens at least this many files.
 const FILES_PER_THREAD: usize = 1024;
 
-/// Files tried to learn the alignment of direct I/O.
-const ALIGNMENT_TRIES: u32 = 16;
-
-/// The place of a file that is never closed while its table lives.
+/// The place of a file that stays open as long as its table.
 const KEPT: u32 = u32::MAX;
+
+/// What a table holds and how it opens it. Queues whose specifications are equal share one table.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TableSpec<'a> {
+    /// Folder of the objects.
+    pub(crate) root: &'a Path,
+    /// The objects.
+    pub(crate) objects: &'a Arc<Objects>,
+    /// Whether they are read around the page cache.
+    pub(crate) direct: bool,
+    /// Most files to hold open, where that is bounded.
+    pub(crate) open_max: Option<u32>,
+}
 
 /// A dataset's files, open for reading, directly or through the page cache.
 #[derive(Debug)]
@@ -42,7 +51,7 @@ pub(crate) struct FileTable {
     held: Files,
     /// Files that were open before the first read.
     ahead: u32,
-    /// Uses at once that queues were promised, of those that [`Files::Recent`] has room for.
+    /// Files in use at once that queues were promised; [`Files::Recent`] must have room for them.
     promised: AtomicU32,
     share: Share,
 }
@@ -57,10 +66,12 @@ enum Files {
 
 impl FileTable {
     /// Opens the files ahead when `share` has room for all; nothing is then opened while it is measured.
-    pub(crate) fn open(wanted: Wanted<'_>, share: Share) -> Result<Self, StoreError> {
-        let Wanted { root, objects, direct, open_max } = wanted;
+    pub(crate) fn open(spec: TableSpec<'_>, share: Share) -> Result<Self, StoreError> {
+        let TableSpec { root, objects, direct, open_max } = spec;
         let root_folder = tree::open_root(root).map_err(|errno| failure::object("open", root, errno))?;
         let count = objects.count();
+        // Where all files fit they are opened here. Opened by the first reads instead, they once were part of
+        // the measured window.
         let held = if share.files() >= count {
             Files::All((0..count).map(|_| OnceLock::new()).collect())
         } else {
@@ -80,18 +91,20 @@ impl FileTable {
         };
         match table.open_ahead() {
             Ok(()) => Ok(table),
-            Err(_) => Err(direct::refused(root, table.file_system())),
+            Err(_) => Err(probe::direct_refused(root, table.file_system())),
         }
     }
 
     /// Whether this table serves the same files in the same way.
-    pub(crate) fn serves(&self, wanted: Wanted<'_>) -> bool {
-        Arc::ptr_eq(&self.objects, wanted.objects)
-            && self.at == wanted.root
-            && (self.direct, self.open_max) == (wanted.direct, wanted.open_max)
+    pub(crate) fn serves(&self, spec: TableSpec<'_>) -> bool {
+        // By identity: all queues of a dataset hold the same list, and to compare a million names would take
+        // longer than the opening it saves.
+        Arc::ptr_eq(&self.objects, spec.objects)
+            && self.at == spec.root
+            && (self.direct, self.open_max) == (spec.direct, spec.open_max)
     }
 
-    /// Alignment of offsets and lengths: 1 but for direct I/O.
+    /// Alignment of offsets and lengths; 1 without direct I/O.
     pub(crate) fn align_bytes(&self) -> u32 {
         self.align_bytes
     }
@@ -111,7 +124,7 @@ impl FileTable {
         }
     }
 
-    /// The number of files when each keeps one number for good, so that they can be registered under it.
+    /// The number of files where each keeps its descriptor for good and can be registered with a ring.
     pub(crate) fn kept(&self) -> Option<u32> {
         match &self.held {
             Files::All(files) => Some(files.len() as u32),
@@ -119,7 +132,7 @@ impl FileTable {
         }
     }
 
-    /// A file that is open already and stays so.
+    /// The descriptor of a file that is open and stays open.
     pub(crate) fn kept_fd(&self, object: u32) -> Option<RawFd> {
         match &self.held {
             Files::All(files) => files[object as usize].get().map(Held::raw),
@@ -127,26 +140,17 @@ impl FileTable {
         }
     }
 
-    /// Opens every file that has a place for good, and learns the alignment. A file that cannot be opened now
-    /// is tried again by the reads that want it; an error here says that direct I/O itself is refused.
+    /// Opens every file that is to stay open, and finds out the alignment. Reads try again to open a file that cannot
+    /// be opened now. An error says that direct I/O itself is refused.
     fn open_ahead(&mut self) -> Result<(), Errno> {
-        self.align_bytes = if self.direct { self.learn_alignment()? } else { 1 };
+        if self.direct {
+            self.align_bytes = probe::direct_align_of_objects(&self.root, &self.objects)?;
+        }
         if let Files::All(places) = &self.held {
             self.open_all(places)?;
             self.ahead = places.iter().filter(|place| place.get().is_some()).count() as u32;
         }
         Ok(())
-    }
-
-    fn learn_alignment(&self) -> Result<u32, Errno> {
-        for object in 0..ALIGNMENT_TRIES.min(self.objects.count()) {
-            match self.open_object(object) {
-                Ok(file) => return probe::direct_align(file.as_fd()).ok_or(Errno::INVAL),
-                Err(Errno::INVAL) => return Err(Errno::INVAL),
-                Err(_) => {}
-            }
-        }
-        Ok(probe::CAUTIOUS_ALIGN_BYTES)
     }
 
     fn open_all(&self, places: &[OnceLock<Held>]) -> Result<(), Errno> {
@@ -172,6 +176,8 @@ impl FileTable {
             match self.open_object(object) {
                 // The table is not shared yet: the place is empty.
                 Ok(file) => drop(place.set(file)),
+                // open(2): EINVAL is how a file system without direct I/O answers O_DIRECT. Any other error
+                // may be of this file alone, and the read that wants it counts it.
                 Err(Errno::INVAL) if self.direct => return Err(Errno::INVAL),
                 Err(_) => {}
             }
@@ -184,7 +190,7 @@ impl FileTable {
         tree::open_file(&self.root, self.objects.key(object).as_str(), extra).map(Held::new)
     }
 
-    /// That of the first file, which may be a device, or else of the folder.
+    /// The file system of the first file, which may be a device, or of the folder where there is no file.
     fn file_system(&self) -> Option<FileSystem> {
         let first = (self.objects.count() > 0).then(|| self.objects.key(0));
         let first = first.and_then(|key| tree::find_file(&self.root, key.as_str()).ok());
@@ -200,6 +206,8 @@ impl FileTable {
                 Ok(InUse { fd, place: KEPT })
             }
             Files::Recent(recent) => {
+                // `QueueFiles::new` has promised every queue a place for each of its reads, so one is always
+                // idle.
                 let place = recent.make_room().ok_or(Errno::MFILE)?;
                 let file = self.open_object(object).inspect_err(|_| recent.give_up(place))?;
                 Ok(recent.put(place, object, file))
@@ -220,6 +228,8 @@ impl QueueFiles {
     /// Promises that `depth` reads may be outstanding, each of a file of its own.
     pub(crate) fn new(table: Arc<FileTable>, depth: u32) -> Result<Self, StoreError> {
         let uses = depth.min(table.objects.count());
+        // Added before it is compared: of two queues that open at once, at most one takes the last places.
+        // Dropping `files` takes a refused promise back.
         let promised = table.promised.fetch_add(uses, Ordering::Relaxed) + uses;
         let files = Self { table, uses, opens: 0 };
         let room = files.table.share.files();
@@ -250,8 +260,7 @@ impl QueueFiles {
 
     /// Opens the file of `object`.
     pub(crate) fn open(&mut self, object: u32) -> Result<InUse, OpError> {
-        let in_use =
-            self.table.open_and_pin(object).map_err(|errno| OpError::from_errno(errno.raw_os_error()))?;
+        let in_use = self.table.open_and_pin(object).map_err(failure::of_operation)?;
         self.opens += 1;
         Ok(in_use)
     }
@@ -280,6 +289,8 @@ fn too_deep(wanted: u32, count: u32, room: u32) -> StoreError {
         ),
         hint: format!(
             "raise the limit (`ulimit -n {}`, LimitNOFILE= in a unit, `--ulimit nofile=` for a container), or lower `load.queue_depth`",
+            // 64 files beside the dataset: rings, record and listings (32, `descriptors::HEADROOM`), and what
+            // the process holds for itself.
             (u64::from(wanted) + 64).next_power_of_two().max(1024)
         ),
     }

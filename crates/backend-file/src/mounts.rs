@@ -24,6 +24,7 @@ impl Mount {
     /// The mount that holds `path`, which exists.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         let mounts = parse(&fs::read_to_string("/proc/self/mountinfo").ok()?);
+        // By number, since mounts may lie on top of each other at one point.
         let id = statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID)
             .ok()
             .filter(|found| found.stx_mask & StatxFlags::MNT_ID.bits() != 0)
@@ -82,6 +83,7 @@ fn parse(text: &str) -> Vec<Mount> {
 
 /// `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue` (proc_pid_mountinfo(5)).
 fn parse_line(line: &str) -> Option<Mount> {
+    // The optional fields in front of the hyphen vary in number.
     let (left, right) = line.split_once(" - ")?;
     let mut left = left.split(' ');
     let id = left.next()?.parse().ok()?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use backend::{Op, OpError, PHASE_STAMPS, QueueReport, QueueSpec, Request, StoreError};
 use rustix::fd::BorrowedFd;
-use rustix::io::{Errno, ReadWriteFlags};
+use rustix::io::ReadWriteFlags;
 
 use crate::files::{FileTable, QueueFiles};
 use crate::inline::Serve;
@@ -34,6 +34,8 @@ impl Preads {
         };
         let buffer = request.buf.as_mut_slice();
         let mut span = Span::new(offset, len, self.align_bytes, buffer.len())?;
+        // A file that is not open is opened here, inside the read: where more files exist than may be open,
+        // that is part of what it costs.
         let in_use = match self.files.pin(object) {
             Some(in_use) => in_use,
             None => self.files.open(object)?,
@@ -45,8 +47,7 @@ impl Preads {
             let filled = span.filled() as usize;
             self.enters += 1;
             let room = &mut buffer[filled..filled + bytes as usize];
-            let answer = read_at(file, room, offset, self.read_flags);
-            match span.answer(answer.map_or_else(|errno| -errno.raw_os_error(), as_result)) {
+            match span.answer(read_at(file, room, offset, self.read_flags)) {
                 Answer::Ended(result) => break result,
                 Answer::Repeat => {}
                 Answer::Short => self.short_reads += 1,
@@ -73,21 +74,18 @@ impl Serve for Preads {
     }
 }
 
-/// The plain call where no flag is wanted: it is the one that everybody makes.
-pub(crate) fn read_at(
-    file: BorrowedFd<'_>,
-    room: &mut [u8],
-    offset: u64,
-    flags: ReadWriteFlags,
-) -> Result<usize, Errno> {
-    if flags.is_empty() {
+/// Reads once, and answers as a completion of a ring does: bytes read, or a negative error number.
+pub(crate) fn read_at(file: BorrowedFd<'_>, room: &mut [u8], offset: u64, flags: ReadWriteFlags) -> i32 {
+    // The plain call where no flag is wanted: it is the one that loaders make, so its cost is the one to
+    // measure.
+    let read = if flags.is_empty() {
         rustix::io::pread(file, room, offset)
     } else {
         rustix::io::preadv2(file, &mut [IoSliceMut::new(room)], offset, flags)
+    };
+    match read {
+        // read(2): Linux transfers at most 2,147,479,552 bytes in one call.
+        Ok(bytes) => i32::try_from(bytes).unwrap_or(i32::MAX),
+        Err(errno) => -errno.raw_os_error(),
     }
-}
-
-/// As a completion of a ring says it; Linux reads less than 2 GiB at once.
-pub(crate) fn as_result(bytes: usize) -> i32 {
-    i32::try_from(bytes).unwrap_or(i32::MAX)
 }

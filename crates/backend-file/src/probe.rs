@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use backend::{StoreError, unfinished_name};
+use dataset::Objects;
 use plan::Cache;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{
@@ -16,13 +18,17 @@ use crate::mounts::Mount;
 use crate::span::read_flags;
 use crate::{device, tree};
 
-/// Alignment assumed where the kernel does not say one and a read aligned so succeeds.
-pub(crate) const CAUTIOUS_ALIGN_BYTES: u32 = 4096;
+/// Alignment assumed where the kernel does not say one and a read with this alignment succeeds.
+// The largest seen: zram refuses 512 with EINVAL, where the virtual disk beside it takes it.
+const CAUTIOUS_ALIGN_BYTES: u32 = 4096;
 
 /// An offset that no file reaches.
 const BEYOND_BYTES: u64 = 1 << 60;
 
-/// Names looked at to find a file to probe, in a folder that takes none of its own.
+/// Files tried to learn the alignment of direct I/O.
+const ALIGNMENT_TRIES: u32 = 16;
+
+/// Names looked at to find a file to probe, in a folder where none can be made.
 const NAMES_MAX: usize = 1000;
 
 /// What was found at a path, or at its nearest existing ancestor.
@@ -72,6 +78,7 @@ pub fn probe_path(path: &Path) -> PathProbe {
         writable,
         file_system: file_system.map_or_else(|| "unknown".to_owned(), |found| full_name(found, &at)),
         in_memory,
+        // `f_bavail` and not `f_bfree`: ext4 keeps 5 % for root by default.
         free_bytes: space.map(|space| space.f_bavail * space.f_frsize),
         direct_align_bytes: if in_memory { None } else { direct_align_below(&at, directory, writable) },
         block_device_bytes: None,
@@ -144,6 +151,8 @@ fn nearest_existing(path: &Path) -> (PathBuf, Option<String>) {
 }
 
 fn may_make_files(folder: &Path) -> bool {
+    // EACCESS: by the effective user, whose rights count when a file is made. access(2) by itself asks for
+    // the real one.
     accessat(CWD, folder, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_ok()
 }
 
@@ -162,6 +171,8 @@ fn some_open(at: &Path, directory: bool, writable: bool, extra: OFlags) -> Optio
     if !directory {
         return open_read(at, extra);
     }
+    // open(2): a file of O_TMPFILE has no name, so nothing stays behind even if the process is killed. NFS
+    // does not know the flag.
     let unnamed = writable.then(|| {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC | extra;
         openat(CWD, at, flags, Mode::RUSR | Mode::WUSR)
@@ -206,7 +217,7 @@ fn some_file(folder: &Path) -> Option<PathBuf> {
 }
 
 fn named_probe(folder: &Path, extra: OFlags) -> Option<OwnedFd> {
-    let name = folder.join(tree::temporary("probe"));
+    let name = folder.join(unfinished_name("probe"));
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | extra;
     let file = openat(CWD, &name, flags, Mode::RUSR | Mode::WUSR);
     // Some file systems make the file and then refuse to open it. One that was there is another's.
@@ -216,18 +227,50 @@ fn named_probe(folder: &Path, extra: OFlags) -> Option<OwnedFd> {
     file.ok()
 }
 
+/// Alignment of direct I/O on the files of a dataset; `EINVAL` where their file system does none.
+pub(crate) fn direct_align_of_objects(root: &OwnedFd, objects: &Objects) -> Result<u32, Errno> {
+    for object in 0..ALIGNMENT_TRIES.min(objects.count()) {
+        match tree::open_file(root, objects.key(object).as_str(), OFlags::DIRECT) {
+            Ok(file) => return direct_align(file.as_fd()).ok_or(Errno::INVAL),
+            // open(2): EINVAL for O_DIRECT comes from the file system, so the other files would answer alike.
+            Err(Errno::INVAL) => return Err(Errno::INVAL),
+            Err(_) => {}
+        }
+    }
+    Ok(CAUTIOUS_ALIGN_BYTES)
+}
+
 /// Alignment that a file opened for direct I/O wants for offset, length and memory; `None` when it does no
 /// direct I/O.
-pub(crate) fn direct_align(file: BorrowedFd<'_>) -> Option<u32> {
+fn direct_align(file: BorrowedFd<'_>) -> Option<u32> {
+    // Before anything is tried: a direct read from tmpfs succeeds and is a copy of memory.
     if FileSystem::of(file).is_some_and(|found| found.in_memory) {
         return None;
     }
     match statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN) {
+        // statx(2), since Linux 6.1: an alignment of 0 means no direct I/O; without the bit in the mask
+        // nothing is said.
         Ok(found) if found.stx_mask & StatxFlags::DIOALIGN.bits() != 0 => {
             let align = found.stx_dio_offset_align.max(found.stx_dio_mem_align);
             (found.stx_dio_offset_align > 0 && align.is_power_of_two()).then_some(align)
         }
         _ => read_aligned(file).then_some(CAUTIOUS_ALIGN_BYTES),
+    }
+}
+
+/// The error for direct I/O that a file system does not do, with its name and what to do.
+pub(crate) fn direct_refused(at: &Path, on: Option<FileSystem>) -> StoreError {
+    let (name, in_memory) =
+        on.map_or(("the file system".to_owned(), false), |found| (found.name, found.in_memory));
+    let hint = if in_memory {
+        "put the target on a disk: this one is memory".to_owned()
+    } else {
+        "set `load.cache = \"cold\"` or `\"warm\"` for this target".to_owned()
+    };
+    StoreError::Unavailable {
+        what: "direct I/O".to_owned(),
+        reason: format!("it is not honoured by {name} at `{}`", at.display()),
+        hint,
     }
 }
 

@@ -7,12 +7,12 @@ use rustix::fd::RawFd;
 
 use crate::descriptors::Held;
 
-/// No place.
+/// The index of no place.
 const NONE: u32 = u32::MAX;
 
 /// A bounded set of open files. A file in use is pinned; of the others the least recently used gives way.
 #[derive(Debug)]
-pub(crate) struct Recent(Mutex<Places>);
+pub(crate) struct Recent(Mutex<OpenFiles>);
 
 /// A file in use: its number, and the place to give back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,8 +22,10 @@ pub(crate) struct InUse {
 }
 
 #[derive(Debug)]
-struct Places {
-    all: Vec<Place>,
+struct OpenFiles {
+    // A list linked by index inside one allocation: moving a file in it allocates nothing while reads are
+    // measured.
+    all: Vec<OpenFile>,
     unused: Vec<u32>,
     by_object: HashMap<u32, u32>,
     /// Ends of the list of files that are open and not in use, the least recently used first.
@@ -32,7 +34,7 @@ struct Places {
 }
 
 #[derive(Debug)]
-struct Place {
+struct OpenFile {
     object: u32,
     file: Option<Held>,
     pins: u32,
@@ -43,8 +45,8 @@ struct Place {
 impl Recent {
     /// Room for `capacity` files.
     pub(crate) fn new(capacity: u32) -> Self {
-        let place = |_| Place { object: NONE, file: None, pins: 0, before: NONE, after: NONE };
-        Self(Mutex::new(Places {
+        let place = |_| OpenFile { object: NONE, file: None, pins: 0, before: NONE, after: NONE };
+        Self(Mutex::new(OpenFiles {
             all: (0..capacity).map(place).collect(),
             unused: (0..capacity).rev().collect(),
             // Twice the room: the map then cleans up after removals in place and never grows.
@@ -54,7 +56,7 @@ impl Recent {
         }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Places> {
+    fn lock(&self) -> MutexGuard<'_, OpenFiles> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -74,6 +76,7 @@ impl Recent {
     /// Puts a file into the room made for it and pins it. Another thread may have opened the same file
     /// meanwhile; then that one is used, and the room is free again.
     pub(crate) fn put(&self, place: u32, object: u32, file: Held) -> InUse {
+        // The caller opened the file without the lock: an open may be a round trip to a server.
         let mut places = self.lock();
         if let Some(in_use) = places.pin(object) {
             places.unused.push(place);
@@ -99,9 +102,10 @@ impl Recent {
     }
 }
 
-impl Places {
+impl OpenFiles {
     fn pin(&mut self, object: u32) -> Option<InUse> {
         let place = *self.by_object.get(&object)?;
+        // A file in use is in no list, so `make_room` cannot close it.
         if self.all[place as usize].pins == 0 {
             self.unlink(place);
         }
@@ -133,7 +137,7 @@ impl Places {
     }
 
     fn unlink(&mut self, place: u32) {
-        let Place { before, after, .. } = self.all[place as usize];
+        let OpenFile { before, after, .. } = self.all[place as usize];
         match before {
             NONE => self.idle_first = after,
             before => self.all[before as usize].after = after,

@@ -12,6 +12,11 @@ pub(crate) fn read_flags(cache: Cache) -> u32 {
     if cache == Cache::DontCache { RWF_DONTCACHE } else { 0 }
 }
 
+/// The alignment of direct reads for the record; nothing for reads through the page cache.
+pub(crate) fn granted_align(align_bytes: u32) -> Option<(&'static str, String)> {
+    (align_bytes > 1).then(|| ("direct_align_bytes", align_bytes.to_string()))
+}
+
 /// The part of an object that one operation reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {

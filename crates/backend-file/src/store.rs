@@ -12,25 +12,27 @@ use rustix::fs::{AtFlags, FileType, OFlags, statat};
 use rustix::io::Errno;
 
 use crate::device::Device;
+use crate::files::TableSpec;
 use crate::inline::Inline;
 use crate::kept;
 use crate::mmap::{self, MapCopies};
 use crate::mounts::Mount;
 use crate::pread::Preads;
 use crate::probe::probe_path;
-use crate::uring::UringQueue;
-use crate::wanted::Wanted;
+use crate::uring::BlockReads;
+use crate::uring::turns::RingQueue;
 use crate::write::{self, FileWriter};
 use crate::{cache, diskstats, facts, failure, listing, tree, whole};
 
 /// More than any marker has.
+// Any file of the user may bear a marker's name. It is read up to here and no further.
 const MARKER_BYTES_MAX: usize = 64 << 10;
 
 /// Files below a root folder, which need not exist before something is written; or a block device, the one object
 /// of its folder, which is only ever read.
 #[derive(Debug)]
 pub struct FileStore {
-    /// A device's is the folder of its node.
+    /// For a device, the folder of its node.
     root: PathBuf,
     device: Option<Device>,
     reads: Reads,
@@ -101,13 +103,14 @@ impl FileStore {
         self.root.join(key.as_str())
     }
 
-    /// What is probed: the root, or the device in it.
+    /// The path to probe: the root, or the device in it.
     fn at(&self) -> &Path {
         self.device.as_ref().map_or(&self.root, Device::node)
     }
 
     /// Refuses everything that would change a device, whoever owns it.
     fn writable(&self, action: &'static str) -> Result<(), StoreError> {
+        // No key of a scenario lifts this: one write to a device destroys the file system on it.
         let store = "a block device, which is only ever read,";
         if self.device.is_some() { Err(StoreError::Unsupported { store, action }) } else { Ok(()) }
     }
@@ -116,6 +119,7 @@ impl FileStore {
         let root = tree::open_root(&self.root)?;
         let file = tree::open_file(&root, key.as_str(), OFlags::empty())?;
         let mut filled = 0;
+        // read(2): fewer bytes than asked are no error. Only 0 is the end of the file.
         while filled < buf.len() {
             match rustix::io::pread(&file, &mut buf[filled..], offset + filled as u64) {
                 Ok(0) => break,
@@ -214,6 +218,8 @@ impl Store for FileStore {
         }
         let mut text = vec![0; MARKER_BYTES_MAX];
         match self.read_once(key, 0, &mut text) {
+            // What does not parse proves no ownership: its folder then counts as another's and is not
+            // touched.
             Ok(bytes) => Ok(serde_json::from_slice(&text[..bytes]).ok()),
             // A link, a folder or a FIFO of that name is no marker.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ISDIR | Errno::SPIPE) => Ok(None),
@@ -240,6 +246,7 @@ impl Store for FileStore {
     }
 
     fn cache(&self, action: CacheAction, objects: &Objects) -> Result<Residency, StoreError> {
+        // Before the first page is warmed: the kernel drops a device's pages with its last open descriptor.
         self.device.as_ref().map_or(Ok(()), Device::hold)?;
         cache::act(&self.root, action, objects)
     }
@@ -255,14 +262,14 @@ impl Store for FileStore {
                 Reads::Mmap => Err(whole::not_mapped()),
             };
         }
-        let table = kept::table(Wanted {
+        let table = kept::table(TableSpec {
             root: &self.root,
             objects: spec.objects,
             direct: spec.cache == Cache::Bypass,
             open_max: self.open_files_max,
         })?;
         Ok(match self.reads {
-            Reads::IoUring => Box::new(UringQueue::open(table, spec)?),
+            Reads::IoUring => Box::new(RingQueue(BlockReads::open(table, spec)?)),
             Reads::Pread => Box::new(Inline::new(Preads::open(table, spec)?, spec.clock)),
             Reads::Mmap => Box::new(Inline::new(MapCopies::open(table, &self.root, spec)?, spec.clock)),
         })

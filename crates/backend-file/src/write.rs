@@ -9,7 +9,7 @@
 
 use std::path::{Path, PathBuf};
 
-use backend::{ObjectWriter, StoreError};
+use backend::{ObjectWriter, StoreError, is_unfinished_name, unfinished_name};
 use dataset::{Key, MANIFEST_NAME, MARKER_NAME, Marker};
 use rustix::fd::{IntoRawFd, OwnedFd};
 use rustix::fs::{
@@ -45,16 +45,18 @@ impl FileWriter {
         let failed = |errno| failure::written("create", &shown, errno);
         let root = tree::open_root(root).map_err(failed)?;
         let (folder, name) = tree::locate_or_make(&root, key.as_str()).map_err(failed)?;
+        // This saves writing an object in vain. What keeps it from replacing another is the rename at the
+        // end.
         if statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
             return Err(failed(Errno::EXIST));
         }
-        let temporary = tree::temporary(name);
+        let temporary = unfinished_name(name);
         let file = create_file(&folder, &temporary).map_err(failed)?;
         let name = name.to_owned();
         Ok(Self { folder, file: Some(file), name, temporary, shown, bytes: 0, visible: false })
     }
 
-    /// Writes back what has to be before the object appears.
+    /// Writes back what must be durable before the object appears.
     fn sync(&self, file: &OwnedFd) -> Result<(), Errno> {
         if self.name == MANIFEST_NAME {
             syncfs(file)?;
@@ -68,6 +70,7 @@ impl FileWriter {
 
     /// Lets the object appear; its name is written back where `sync_name` says so.
     fn appear(&mut self, file: OwnedFd, sync_name: bool) -> Result<(), Errno> {
+        // Closed before it is renamed: NFS reports a full disk at close, and then nothing may appear.
         close(file)?;
         rename_new(&self.folder, &self.temporary, &self.name)?;
         self.visible = true;
@@ -121,8 +124,10 @@ pub(crate) fn create_folder(root: &Path, folder: &Key, marker: &Marker) -> Resul
     let failed = |errno| failure::written("create", &shown, errno);
     let root = tree::open_root(root).map_err(failed)?;
     let (parent, name) = tree::locate_or_make(&root, folder.as_str()).map_err(failed)?;
-    let unfinished = tree::temporary(name);
+    let unfinished = unfinished_name(name);
     mkdirat(&parent, &unfinished, FOLDER_MODE).map_err(failed)?;
+    // Renamed only with its marker inside: `clean` never removes a folder without one, so a folder that
+    // appeared first could stay for ever.
     let made = fill_folder(&parent, &unfinished, marker).and_then(|()| {
         rename_folder(&parent, &unfinished, name)?;
         sync_folder(&parent)
@@ -144,6 +149,8 @@ fn fill_folder(parent: &OwnedFd, name: &str, marker: &Marker) -> Result<(), Errn
             written => rest = &rest[written?..],
         }
     }
+    // First the marker's bytes, then its name, then (by the caller) the folder's name: whenever the power
+    // fails, what is found is a temporary folder or a marked one.
     fdatasync(&file)?;
     close(file)?;
     sync_folder(&folder)
@@ -180,6 +187,7 @@ pub(crate) fn remove_empty_folder(root: &Path, key: &Key) -> Result<bool, StoreE
     });
     match removed {
         Ok(()) | Err(Errno::NOENT) => Ok(true),
+        // rmdir(2): POSIX allows either for a folder that is not empty.
         Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(false),
         Err(errno) => Err(failure::object("remove", &root.join(key.as_str()), errno)),
     }
@@ -192,7 +200,8 @@ fn remove_leftovers(folder: &OwnedFd) -> Result<(), Errno> {
         let entry = entry?;
         match entry.file_name().to_str() {
             Ok("." | "..") => {}
-            Ok(name) if tree::is_temporary(name) => leftovers.push(name.to_owned()),
+            Ok(name) if is_unfinished_name(name.as_bytes()) => leftovers.push(name.to_owned()),
+            // Collected first and removed afterwards, so that nothing goes while something else stays.
             _ => return Ok(()),
         }
     }
@@ -283,7 +292,7 @@ mod tests {
     #[test]
     fn a_dropped_writer_leaves_nothing_of_its_own_and_nothing_of_others_is_taken() {
         let dir = tempfile::tempdir().unwrap();
-        let theirs = dir.path().join(tree::temporary("x"));
+        let theirs = dir.path().join(unfinished_name("x"));
         fs::write(&theirs, "being written elsewhere").unwrap();
         let writers = [0, 1].map(|_| {
             let mut writer = FileWriter::create(dir.path(), &key("x")).unwrap();
@@ -331,7 +340,7 @@ mod tests {
     #[test]
     fn a_folder_that_another_process_has_not_finished_is_left_to_it() {
         let dir = tempfile::tempdir().unwrap();
-        let unfinished = dir.path().join(tree::temporary("d"));
+        let unfinished = dir.path().join(unfinished_name("d"));
         fs::create_dir(&unfinished).unwrap();
         fs::write(unfinished.join(MARKER_NAME), "{").unwrap();
         create_folder(dir.path(), &key("d"), &marker()).unwrap();

@@ -2,19 +2,23 @@
 
 use backend::{ErrorKind, OpError};
 
-use crate::input::{HEAD_BYTES_MAX, Input};
-use crate::ops::{Ops, Slot, Written};
+use crate::ops::{MessageSlot, Ops};
 use crate::outbox::Outbox;
 use crate::{Fate, Frame, Head, Mark, Protocol, Text};
+
+/// A connection whose head is longer is given up.
+// A length in a head is a claim of the server. A client library that believed a fragment header of 0xFFFFFFFF
+// was seen to allocate 2 GiB and wait for ever.
+const HEAD_BYTES_MAX: usize = 256 << 10;
 
 /// Why a connection is given up, for the messages on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loss {
     /// The same for all.
     All(OpError),
-    /// One is to blame, or the only one that is hit in this way; to the others the connection ended.
+    /// The error is that of one message; for the others the connection ended.
     One { slot: u32, error: OpError },
-    /// Those handed over before then got no reply in time; to the others the connection ended.
+    /// Messages handed over until then got no reply in time; for the others the connection ended.
     Late { handed_until_ns: u64 },
 }
 
@@ -27,7 +31,7 @@ impl Loss {
         Self::All(OpError::from_errno(libc::ECONNRESET))
     }
 
-    pub(crate) fn error_of(self, place: u32, slot: &Slot) -> OpError {
+    pub(crate) fn error_of(self, place: u32, slot: &MessageSlot) -> OpError {
         match self {
             Self::All(error) => error,
             Self::One { slot: one, error } if one == place => error,
@@ -39,26 +43,17 @@ impl Loss {
     }
 }
 
-/// Whether a connection goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// It takes more bytes.
-    Open,
-    /// It is given up.
-    Lost(Loss),
-}
-
 /// What the next bytes are.
 #[derive(Clone, Copy)]
 enum Reading {
     Head,
-    Data(Data),
+    Data(Body),
     Skip { slot: u32, left: usize },
     Text { slot: u32 },
 }
 
 #[derive(Clone, Copy)]
-struct Data {
+struct Body {
     slot: u32,
     at: usize,
     wrap: usize,
@@ -66,7 +61,7 @@ struct Data {
     trailer: usize,
 }
 
-/// What came of one step through the bytes at hand.
+/// The outcome of one step through the bytes at hand.
 enum Step {
     Again,
     Wait,
@@ -79,7 +74,7 @@ pub(crate) struct Conn {
     pipelines: bool,
     input: Input,
     reading: Reading,
-    /// Unread bytes below which it makes no sense to look.
+    /// Fewer unread bytes than this are not looked at.
     need: usize,
     /// The message whose reply begins the unread bytes.
     framed: Option<u32>,
@@ -125,22 +120,18 @@ impl Conn {
         self.pipelines || self.under_way == 0
     }
 
-    /// Has the first operation that waits write a message; whether there was one.
+    /// Lets the first operation that waits write a message. Whether it wrote one.
     pub(crate) fn write<P: Protocol>(&mut self, ops: &mut Ops<P>, now_ns: u64) -> bool {
         let before = self.out.writing().len();
-        match ops.write_next(self.index, self.out.writing(), now_ns) {
-            Written::NobodyWaits | Written::Nothing => false,
-            Written::Message { slot, exchange, message } => {
-                let written_bytes = self.out.writing().len() - before;
-                self.out.push(written_bytes, exchange, &message, slot);
-                self.under_way += 1;
-                self.current = Some(slot);
-                true
-            }
-        }
+        let Some(written) = ops.write_next(self.index, self.out.writing(), now_ns) else { return false };
+        let written_bytes = self.out.writing().len() - before;
+        self.out.push(written_bytes, &written);
+        self.under_way += 1;
+        self.current = Some(written.slot);
+        true
     }
 
-    /// Where the next bytes go: first the one, then the other. Not both are empty.
+    /// Where the next bytes go: first the one slice, then the other. At most one of them is empty.
     pub(crate) fn rooms<'a, P: Protocol>(&'a mut self, ops: &'a mut Ops<P>) -> (&'a mut [u8], &'a mut [u8]) {
         let Reading::Data(data) = self.reading else {
             self.offered = 0;
@@ -150,12 +141,18 @@ impl Conn {
         let body = ops.body(data.slot, data.at..end);
         self.offered = body.len();
         // The head of the next reply costs no call of its own where replies may follow each other.
+        // Offered only with the last part of a body: bytes behind an unfinished one belong to it.
         let last = self.offered as u64 == data.left;
         (body, if last && self.pipelines { self.input.spare(1) } else { &mut [] })
     }
 
-    /// `bytes` were put where [`Conn::rooms`] said.
-    pub(crate) fn filled<P: Protocol>(&mut self, bytes: usize, ops: &mut Ops<P>, now_ns: u64) -> Verdict {
+    /// Takes `bytes` that were put where [`Conn::rooms`] said; an error says why the connection must be given up.
+    pub(crate) fn filled<P: Protocol>(
+        &mut self,
+        bytes: usize,
+        ops: &mut Ops<P>,
+        now_ns: u64,
+    ) -> Result<(), Loss> {
         let body = bytes.min(self.offered);
         self.offered = 0;
         if body > 0 {
@@ -165,8 +162,8 @@ impl Conn {
         loop {
             match self.step(ops, now_ns) {
                 Step::Again => {}
-                Step::Wait => return Verdict::Open,
-                Step::Lost(loss) => return Verdict::Lost(loss),
+                Step::Wait => return Ok(()),
+                Step::Lost(loss) => return Err(loss),
             }
         }
     }
@@ -174,8 +171,9 @@ impl Conn {
     /// What the end of the stream means here.
     pub(crate) fn at_end(&self) -> Loss {
         match self.reading {
+            // Between replies nothing was cut. A server may close an idle connection at any time.
             Reading::Head => Loss::reset(),
-            Reading::Data(Data { slot, .. }) | Reading::Skip { slot, .. } | Reading::Text { slot } => {
+            Reading::Data(Body { slot, .. }) | Reading::Skip { slot, .. } | Reading::Text { slot } => {
                 Loss::One { slot, error: OpError { kind: ErrorKind::Truncated, code: 0 } }
             }
         }
@@ -205,12 +203,14 @@ impl Conn {
         if len == 0 {
             return Step::Wait;
         }
+        // Bytes that nobody asked for: whatever follows on this connection cannot be told from a reply.
         if self.under_way == 0 {
             return Step::Lost(Loss::protocol());
         }
         if len < self.need {
             return Step::Wait;
         }
+        // Kept from the call before, where a head comes in pieces: a frame is looked for once.
         let slot = match self.framed {
             Some(slot) => slot,
             None => match ops.protocol.frame(bytes) {
@@ -219,6 +219,7 @@ impl Conn {
                 Frame::Reply { id } => {
                     let slot = match id {
                         Some(id) => ops.find(id, self.index),
+                        // Without a number, replies that may come in any order cannot be told apart.
                         None if self.pipelines => None,
                         None => self.current,
                     };
@@ -233,12 +234,14 @@ impl Conn {
             Head::Broken(error) => return Step::Lost(Loss::One { slot, error }),
             Head::Text { head_bytes } => (head_bytes, Reading::Text { slot }),
             Head::Data { head_bytes, body_bytes, place, trailer_bytes } => {
+                // The protocol has computed this from what the server sent; nothing is written outside of the
+                // buffer even if it is wrong.
                 let fits = place.wrap <= ops.buffer_bytes(slot) && place.at < place.wrap;
                 if body_bytes > 0 && !fits {
                     return Step::Lost(Loss::protocol());
                 }
                 let trailer = trailer_bytes as usize;
-                let data = Data { slot, at: place.at, wrap: place.wrap, left: body_bytes, trailer };
+                let data = Body { slot, at: place.at, wrap: place.wrap, left: body_bytes, trailer };
                 (head_bytes, Reading::Data(data))
             }
         };
@@ -257,13 +260,15 @@ impl Conn {
         if self.need > HEAD_BYTES_MAX { Step::Lost(Loss::protocol()) } else { Step::Wait }
     }
 
-    fn copy<P: Protocol>(&mut self, data: Data, ops: &mut Ops<P>, now_ns: u64) -> Step {
+    fn copy<P: Protocol>(&mut self, data: Body, ops: &mut Ops<P>, now_ns: u64) -> Step {
         let unread = self.input.unread();
         let room = ops.body(data.slot, data.at..data.wrap);
         let bytes = room.len().min(unread.len()).min(usize::try_from(data.left).unwrap_or(usize::MAX));
         if bytes == 0 {
             return Step::Wait;
         }
+        // Small bodies come in the same receive as their heads. To copy 4 KiB costs less than a second call
+        // into the kernel.
         room[..bytes].copy_from_slice(&unread[..bytes]);
         self.input.used(bytes);
         self.advance(bytes, ops, now_ns);
@@ -296,6 +301,8 @@ impl Conn {
                 if used > 0 && used < len {
                     return Step::Again;
                 }
+                // A protocol that uses nothing waits for more; a server could let it wait for any amount of
+                // memory.
                 if used == 0 && len >= HEAD_BYTES_MAX {
                     return Step::Lost(Loss::protocol());
                 }
@@ -312,6 +319,7 @@ impl Conn {
         self.answered = true;
         match ops.replied(slot, now_ns) {
             Fate::Keep => Step::Again,
+            // Others that were sent on it get no reply, and are counted as connections reset.
             Fate::Close => Step::Lost(Loss::reset()),
         }
     }
@@ -322,3 +330,60 @@ impl Conn {
         self.input.capacity()
     }
 }
+
+/// Bytes that were read and not yet used: heads, and whatever came with them. The buffer grows when a head needs it.
+struct Input {
+    bytes: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// Bytes asked from a socket at once, at most, while no more are needed.
+    read_bytes: usize,
+}
+
+impl Input {
+    fn new(read_bytes: usize) -> Self {
+        Self { bytes: vec![0; read_bytes], start: 0, end: 0, read_bytes }
+    }
+
+    fn unread(&self) -> &[u8] {
+        &self.bytes[self.start..self.end]
+    }
+
+    /// Where more goes, at least one byte, and as much as makes [`Input::unread`] `need` bytes long.
+    fn spare(&mut self, need: usize) -> &mut [u8] {
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+        }
+        let need = need.max(self.end - self.start + 1).min(HEAD_BYTES_MAX);
+        if self.bytes.len() - self.start < need && self.start > 0 {
+            self.bytes.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        if self.bytes.len() < need {
+            self.bytes.resize(need.next_power_of_two(), 0);
+        }
+        let until = self.bytes.len().min(self.end + self.read_bytes.max(need));
+        &mut self.bytes[self.end..until]
+    }
+
+    /// So many bytes were put where [`Input::spare`] said.
+    fn filled(&mut self, bytes: usize) {
+        self.end = (self.end + bytes).min(self.bytes.len());
+    }
+
+    fn used(&mut self, bytes: usize) {
+        self.start = (self.start + bytes).min(self.end);
+    }
+
+    fn clear(&mut self) {
+        (self.start, self.end) = (0, 0);
+    }
+
+    #[cfg(test)]
+    fn capacity(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -6,17 +6,18 @@ use std::mem;
 use backend::OpError;
 
 use crate::Protocol;
-use crate::conn::{Loss, Verdict};
+use crate::conn::Loss;
 use crate::dial;
 use crate::link::State;
 use crate::outbox::SLICES_MAX;
 use crate::transport::{DialError, Transport};
 use crate::wire::Wire;
 
-/// Times the patience for a reply after which it is given up although the connection brings other bytes.
+/// A reply is given up after this many times the patience, even while the connection brings other bytes.
 const PATIENCE_IN_ALL: u64 = 10;
 
 /// Bytes read from one connection before the others have their turn.
+// Without it one connection that brings a large object would keep all others waiting for the whole of it.
 const BUDGET_BYTES: usize = 1 << 20;
 
 impl<P: Protocol> Wire<P> {
@@ -38,7 +39,7 @@ impl<P: Protocol> Wire<P> {
                 }
             }
         }
-        // Edge-triggered: nobody tells again of those that were left at their budget.
+        // Edge-triggered: epoll does not report again the connections that were left at their budget.
         for at in 0..left {
             let index = self.left[at];
             if mem::take(&mut self.links[index].left_over) {
@@ -58,6 +59,7 @@ impl<P: Protocol> Wire<P> {
             {
                 self.dial_failed(index, DialError::TimedOut);
             }
+            // A loop, since a dial can fail at once and the next address is tried in the same turn.
             while matches!(self.links[index].state, State::Down { retry_ns } if retry_ns <= now_ns) {
                 if let Err(error) = self.dial(index, now_ns) {
                     self.dial_failed(index, error);
@@ -84,6 +86,7 @@ impl<P: Protocol> Wire<P> {
         let op_error = error.op_error();
         let link = &mut self.links[index];
         self.failed = Some((self.settings.addresses[link.address], error));
+        // A server with several addresses is down only when all of them are. The pause begins after the last.
         link.address = (link.address + 1) % self.settings.addresses.len();
         link.tried += 1;
         if link.tried < self.settings.addresses.len() {
@@ -115,7 +118,7 @@ impl<P: Protocol> Wire<P> {
                 if !self.pipelines {
                     self.idle.push(index);
                 }
-                // What came with the end of the handshake is told of no second time.
+                // Edge-triggered: what came with the end of the handshake is not reported again.
                 self.receive(index);
             }
         }
@@ -147,14 +150,17 @@ impl<P: Protocol> Wire<P> {
             let was_busy = !link.conn.takes_more();
             let now_ns = self.clock.now_ns();
             link.received_ns = now_ns;
-            let verdict = link.conn.filled(bytes, &mut self.ops, now_ns);
-            if let Verdict::Lost(loss) = verdict {
+            if let Err(loss) = link.conn.filled(bytes, &mut self.ops, now_ns) {
                 return self.lose(index, loss);
             }
+            // Not of protocols that share connections: those always take more.
             if was_busy && link.conn.takes_more() {
                 self.idle.push(index);
             }
             budget = budget.saturating_sub(bytes);
+            // epoll(7): a stream that gave less than was asked is empty, which saves the call that would
+            // answer EAGAIN. Not behind the peer's last word: the edge has been told, and the end of the
+            // stream is read by one more call.
             if bytes < asked && transport.short_is_empty() && !link.peer_closed {
                 break;
             }
@@ -208,13 +214,14 @@ impl<P: Protocol> Wire<P> {
         if taken.is_empty() {
             return;
         }
+        // The clock is read only where a phase ends here; others are spared the call.
         let now_ns = if self.ops.stamps_sending() { self.clock.now_ns() } else { 0 };
         for slot in taken.drain(..) {
             self.ops.sent(slot, now_ns);
         }
     }
 
-    /// Gives a connection up: everything on it comes to nothing, once.
+    /// Gives a connection up; each message on it is lost, once.
     fn lose(&mut self, index: usize, loss: Loss) {
         if !self.links[index].is_up() {
             return;
@@ -242,7 +249,7 @@ impl<P: Protocol> Wire<P> {
         }
     }
 
-    /// Keeps what a socket counted that is about to go.
+    /// Keeps the counts of a socket that is about to be closed.
     fn count_traffic(&mut self, index: usize) {
         if let Some(transport) = self.links[index].transport() {
             self.counts.traffic.add(transport.traffic());
@@ -270,6 +277,8 @@ impl<P: Protocol> Wire<P> {
 
 fn broken_by(error: &io::Error) -> Loss {
     match error.raw_os_error() {
+        // send(2): EPIPE says that the connection was closed before, which is a reset to whoever has a
+        // request on it.
         Some(libc::EPIPE) | None if error.kind() != io::ErrorKind::InvalidData => Loss::reset(),
         Some(errno) => Loss::All(OpError::from_errno(errno)),
         None => Loss::protocol(),

@@ -3,7 +3,7 @@
 use backend::{Arena, Op};
 
 use crate::Protocol;
-use crate::conn::{Conn, Verdict};
+use crate::conn::Conn;
 use crate::ops::Ops;
 
 /// Reads asked of a socket at once.
@@ -43,7 +43,7 @@ pub fn feed<P: Protocol>(protocol: P, ops: &[Op], bytes: &[u8]) {
         let back = if front < first.len() { 0 } else { second.len().min(many - front) };
         second[..back].copy_from_slice(&bytes[front..front + back]);
         bytes = &bytes[front + back..];
-        if conn.filled(front + back, &mut all, 3) != Verdict::Open {
+        if conn.filled(front + back, &mut all, 3).is_err() {
             return;
         }
     }

@@ -21,6 +21,7 @@ fn source_towards(address: SocketAddr) -> Option<IpAddr> {
         SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
     };
     let socket = UdpSocket::bind(any).ok()?;
+    // connect(2) on UDP only looks up the route and sets the source address.
     socket.connect(address).ok()?;
     Some(socket.local_addr().ok()?.ip())
 }

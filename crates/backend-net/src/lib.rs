@@ -8,13 +8,10 @@
 extern crate self as backend_net;
 
 mod conn;
-#[cfg(test)]
-mod conn_tests;
 mod dial;
 mod drive;
 #[cfg(fuzzing)]
 pub mod fuzzing;
-mod input;
 mod interface;
 #[cfg(test)]
 #[path = "../tests/it/line.rs"]

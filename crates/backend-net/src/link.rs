@@ -4,6 +4,7 @@ use crate::conn::Conn;
 use crate::transport::Transport;
 
 /// The first pause after a failure, and the longest.
+// A server that refuses is not dialled in a loop, and one that starts again is found within a second.
 const PAUSE_NS: std::ops::RangeInclusive<u64> = 10_000_000..=1_000_000_000;
 
 /// Where a connection stands.
@@ -63,6 +64,8 @@ impl Link {
 
     /// No socket any more; the pause before the next begins, longer each time until a reply has come.
     pub(crate) fn pause(&mut self, now_ns: u64) {
+        // Not by having connected alone: a server that accepts and drops at once would be dialled without a
+        // pause.
         if self.conn.answered {
             self.pause_ns = 0;
         }

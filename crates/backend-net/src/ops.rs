@@ -7,7 +7,8 @@ use backend::{Buf, Completion, ErrorKind, OpError, Stamps};
 
 use crate::{Fate, Mark, Message, Outcome, Phases, Protocol};
 
-/// Where bodies go whose operation has ended badly.
+/// Bytes of the buffer for bodies whose operation has failed already.
+// Read and thrown away rather than closed: the connection is good, and another one costs round trips.
 const SINK_BYTES: usize = 64 << 10;
 
 /// An operation under way.
@@ -27,9 +28,9 @@ struct Exchange<T> {
     received_bytes: u64,
 }
 
-/// A message under way, or a place for one.
+/// A place for a message under way.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Slot {
+pub(crate) struct MessageSlot {
     sequence: u32,
     pub(crate) busy: bool,
     pub(crate) connection: u32,
@@ -41,14 +42,11 @@ pub(crate) struct Slot {
     sent: bool,
 }
 
-/// What came of asking the first that waits for a message.
-pub(crate) enum Written {
-    /// Nobody waits.
-    NobodyWaits,
-    /// It has nothing to send for now and waits no more.
-    Nothing,
-    /// A message.
-    Message { slot: u32, exchange: u32, message: Message },
+/// A message that was written.
+pub(crate) struct Written {
+    pub(crate) slot: u32,
+    pub(crate) exchange: u32,
+    pub(crate) message: Message,
 }
 
 /// All operations of an engine.
@@ -58,7 +56,7 @@ pub(crate) struct Ops<P: Protocol> {
     parts_max: u32,
     exchanges: Vec<Option<Exchange<P::Task>>>,
     free: Vec<u32>,
-    slots: Vec<Slot>,
+    slots: Vec<MessageSlot>,
     /// First in, first out, so that numbers are used up evenly.
     free_slots: VecDeque<u32>,
     slot_bits: u32,
@@ -84,7 +82,7 @@ impl<P: Protocol> Ops<P> {
             parts_max,
             exchanges: (0..depth).map(|_| None).collect(),
             free: (0..depth).rev().collect(),
-            slots: vec![Slot { sequence, ..Slot::default() }; slots as usize],
+            slots: vec![MessageSlot { sequence, ..MessageSlot::default() }; slots as usize],
             free_slots: (0..slots).collect(),
             slot_bits: u32::BITS - (slots - 1).leading_zeros(),
             waiting: VecDeque::with_capacity(depth as usize),
@@ -105,7 +103,7 @@ impl<P: Protocol> Ops<P> {
         self.free.len()
     }
 
-    pub(crate) fn slots(&self) -> &[Slot] {
+    pub(crate) fn slots(&self) -> &[MessageSlot] {
         &self.slots
     }
 
@@ -137,9 +135,10 @@ impl<P: Protocol> Ops<P> {
         Ok(())
     }
 
-    /// Has the first that waits write its next message for `connection`. It stays the first while it may have more.
-    pub(crate) fn write_next(&mut self, connection: u32, out: &mut Vec<u8>, now_ns: u64) -> Written {
-        let Some(index) = self.waiting.front().copied() else { return Written::NobodyWaits };
+    /// Has the first operation that waits write its next message for `connection`. It stays the first while it may
+    /// have more; `None` when nobody waits, or the first has nothing to send for now and waits no more.
+    pub(crate) fn write_next(&mut self, connection: u32, out: &mut Vec<u8>, now_ns: u64) -> Option<Written> {
+        let index = self.waiting.front().copied()?;
         let (Some(exchange), Some(place)) =
             (self.exchanges[index as usize].as_mut(), self.free_slots.front().copied())
         else {
@@ -147,7 +146,7 @@ impl<P: Protocol> Ops<P> {
             if let Some(exchange) = self.exchanges[index as usize].as_mut() {
                 exchange.waits = false;
             }
-            return Written::Nothing;
+            return None;
         };
         let slot = &mut self.slots[place as usize];
         let before = out.len();
@@ -166,9 +165,9 @@ impl<P: Protocol> Ops<P> {
                 exchange.result = Some(Err(OpError { kind: ErrorKind::Protocol, code: 0 }));
                 self.complete(index, now_ns);
             }
-            return Written::Nothing;
+            return None;
         };
-        *slot = Slot {
+        *slot = MessageSlot {
             sequence: slot.sequence,
             busy: true,
             connection,
@@ -183,12 +182,14 @@ impl<P: Protocol> Ops<P> {
         self.free_slots.pop_front();
         self.under_way += 1;
         self.messages += 1;
-        Written::Message { slot: place, exchange: index, message }
+        Some(Written { slot: place, exchange: index, message })
     }
 
     /// The message of number `id`, if it is under way on `connection`.
     pub(crate) fn find(&self, id: u32, connection: u32) -> Option<u32> {
         let place = id & ((1_u64 << self.slot_bits) - 1) as u32;
+        // The place is in the low bits, so a reply finds its message without a hash map; the sequence above
+        // it tells a late reply to an earlier message apart.
         let slot = self.slots.get(place as usize)?;
         let known = slot.busy
             && slot.connection == connection
@@ -196,7 +197,7 @@ impl<P: Protocol> Ops<P> {
         known.then_some(place)
     }
 
-    fn exchange_of(&mut self, slot: u32) -> (Slot, &mut P, &mut Exchange<P::Task>) {
+    fn exchange_of(&mut self, slot: u32) -> (MessageSlot, &mut P, &mut Exchange<P::Task>) {
         let slot = self.slots[slot as usize];
         let exchange = self.exchanges[slot.exchange as usize].as_mut();
         (slot, &mut self.protocol, exchange.expect("a message under way keeps its operation"))
@@ -217,7 +218,7 @@ impl<P: Protocol> Ops<P> {
         self.exchange_of(slot).2.buf.as_slice().len()
     }
 
-    /// Where the bytes of a body go: `range` of the buffer, or, of an operation that has ended badly, nowhere.
+    /// Where the bytes of a body go: `range` of the buffer, or the sink if the operation has failed already.
     pub(crate) fn body(&mut self, slot: u32, range: std::ops::Range<usize>) -> &mut [u8] {
         let exchange = self.slots[slot as usize].exchange as usize;
         match self.exchanges[exchange].as_mut() {
@@ -282,7 +283,7 @@ impl<P: Protocol> Ops<P> {
         reply.fate
     }
 
-    /// A message came to nothing.
+    /// A message was lost, or got no reply in time.
     pub(crate) fn lost(&mut self, slot: u32, error: OpError, now_ns: u64) {
         let (message, protocol, exchange) = self.exchange_of(slot);
         let outcome = protocol.lost(&mut exchange.task, message.part, error);
@@ -318,6 +319,8 @@ impl<P: Protocol> Ops<P> {
     fn release(&mut self, place: u32) {
         let slot = &mut self.slots[place as usize];
         slot.busy = false;
+        // A server may keep calls by their number to answer a repeated one: one was measured to drop repeats
+        // for 60 s without a reply.
         slot.sequence = slot.sequence.wrapping_add(1);
         self.free_slots.push_back(place);
         self.under_way -= 1;
@@ -331,6 +334,8 @@ impl<P: Protocol> Ops<P> {
         if let Outcome::Ended(result) = outcome
             && (exchange.result.is_none() || result.is_err() && matches!(exchange.result, Some(Ok(_))))
         {
+            // The first error is kept: those of other parts are often its consequence. An error takes the
+            // place of a success, as an operation is good only if all its parts are.
             exchange.result = Some(result);
         }
         if exchange.result.is_some() {
@@ -355,8 +360,11 @@ impl<P: Protocol> Ops<P> {
         let result = exchange.result.unwrap_or(Err(error));
         let stamps = &mut exchange.stamps;
         if result.is_ok() {
+            // Phases that were passed over (a reply without a body) end with the operation, so that they add
+            // up to it.
             stamps.phase_ns[exchange.reached..self.phases.marks.len()].fill(now_ns);
         } else {
+            // Counted apart: they went over the wire, and are no goodput.
             self.wasted_bytes += exchange.received_bytes;
         }
         stamps.done_ns = now_ns;

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::ops::Range;
 
-use crate::ops::Ops;
-use crate::{Message, Protocol};
+use crate::Protocol;
+use crate::ops::{Ops, Written};
 
 /// Slices of one send, at most.
 pub(crate) const SLICES_MAX: usize = 32;
@@ -13,17 +13,18 @@ pub(crate) const SLICES_MAX: usize = 32;
 /// Sent bytes that are kept in front of unsent ones, at most.
 const KEPT_BYTES: usize = 64 << 10;
 
-enum What {
-    /// Of `Outbox::bytes`, in order.
+/// Where the bytes of a piece are.
+enum Source {
+    /// The next of `Outbox::bytes`.
     Written,
-    /// Of the buffer of an operation.
+    /// The buffer of an operation.
     Payload { exchange: u32, at: usize },
-    /// Of the protocol's own.
+    /// Bytes of the protocol (padding).
     Fixed(&'static [u8]),
 }
 
 struct Piece {
-    what: What,
+    source: Source,
     left: usize,
     /// The message that ends with it.
     ends: Option<u32>,
@@ -49,18 +50,20 @@ impl Outbox {
         &mut self.bytes
     }
 
-    pub(crate) fn push(&mut self, written_bytes: usize, exchange: u32, message: &Message, slot: u32) {
-        self.pieces.push_back(Piece { what: What::Written, left: written_bytes, ends: None });
+    /// Queues a message, of which the protocol has just written `written_bytes`.
+    pub(crate) fn push(&mut self, written_bytes: usize, written: &Written) {
+        let Written { slot, exchange, message } = written;
+        self.pieces.push_back(Piece { source: Source::Written, left: written_bytes, ends: None });
         if let Some(Range { start, end }) = message.payload.clone() {
-            let what = What::Payload { exchange, at: start };
-            self.pieces.push_back(Piece { what, left: end.saturating_sub(start), ends: None });
+            let source = Source::Payload { exchange: *exchange, at: start };
+            self.pieces.push_back(Piece { source, left: end.saturating_sub(start), ends: None });
         }
         if !message.trailer.is_empty() {
-            let what = What::Fixed(message.trailer);
-            self.pieces.push_back(Piece { what, left: message.trailer.len(), ends: None });
+            let source = Source::Fixed(message.trailer);
+            self.pieces.push_back(Piece { source, left: message.trailer.len(), ends: None });
         }
         if let Some(last) = self.pieces.back_mut() {
-            last.ends = Some(slot);
+            last.ends = Some(*slot);
         }
     }
 
@@ -72,16 +75,17 @@ impl Outbox {
     ) -> usize {
         let (mut run, mut end, mut count) = (self.at, self.at, 0);
         for piece in &self.pieces {
+            // A payload may need a second slice, for what was written before it.
             if count + 2 > SLICES_MAX {
                 break;
             }
-            let bytes = match piece.what {
-                What::Written => {
+            let bytes = match piece.source {
+                Source::Written => {
                     end += piece.left;
                     continue;
                 }
-                What::Payload { exchange, at } => ops.payload(exchange, at..at + piece.left),
-                What::Fixed(bytes) => &bytes[bytes.len() - piece.left..],
+                Source::Payload { exchange, at } => ops.payload(exchange, at..at + piece.left),
+                Source::Fixed(bytes) => &bytes[bytes.len() - piece.left..],
             };
             if end > run {
                 into[count] = IoSlice::new(&self.bytes[run..end]);
@@ -102,10 +106,10 @@ impl Outbox {
     pub(crate) fn advance(&mut self, mut bytes: usize) {
         while let Some(piece) = self.pieces.front_mut() {
             let step = bytes.min(piece.left);
-            match &mut piece.what {
-                What::Written => self.at += step,
-                What::Payload { at, .. } => *at += step,
-                What::Fixed(_) => {}
+            match &mut piece.source {
+                Source::Written => self.at += step,
+                Source::Payload { at, .. } => *at += step,
+                Source::Fixed(_) => {}
             }
             piece.left -= step;
             bytes -= step;
@@ -119,6 +123,7 @@ impl Outbox {
             self.bytes.clear();
             self.at = 0;
         } else if self.at > KEPT_BYTES {
+            // A connection that is never empty would otherwise keep all that it ever sent.
             self.bytes.drain(..self.at);
             self.at = 0;
         }

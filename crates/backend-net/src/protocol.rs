@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use backend::{Op, OpError};
+use backend::{Op, OpError, QueueReport};
 
 /// A protocol of requests and replies over a stream.
 ///
@@ -10,7 +10,7 @@ use backend::{Op, OpError};
 /// it, finds the reply to it by [`Protocol::frame`], has its head read by [`Protocol::head`], moves its body, and
 /// tells [`Protocol::ended`], until the task has ended.
 pub trait Protocol {
-    /// What is remembered of an operation under way. Made once for each operation: it should not allocate.
+    /// The state of an operation under way. Made once for each operation, so it should not allocate.
     type Task;
 
     /// The engine's name, for errors.
@@ -26,7 +26,7 @@ pub trait Protocol {
     /// The phases of an operation.
     fn phases(&self) -> Phases;
 
-    /// What an operation takes; an error ends it without a message.
+    /// Begins an operation; an error ends it without a message.
     fn task(&mut self, op: Op) -> Result<Self::Task, OpError>;
 
     /// Appends the next message of a task to `out`; `None` when nothing more can be sent before a reply has ended (an
@@ -35,6 +35,7 @@ pub trait Protocol {
     fn next(&mut self, task: &mut Self::Task, id: u32, out: &mut Vec<u8>) -> Option<Message>;
 
     /// Whose reply begins with `bytes`, the first that are unread on a connection.
+    // Apart from `head`, because only the frame says whose task the head is read for.
     fn frame(&mut self, bytes: &[u8]) -> Frame;
 
     /// Reads the head of the reply to message `part` of `task` from `bytes`, which begin where [`Protocol::frame`]'s
@@ -55,9 +56,10 @@ pub trait Protocol {
         Outcome::Ended(Err(error))
     }
 
-    /// The first failure as the server put it; never holds a secret.
-    fn first_failure(&self) -> Option<String> {
-        None
+    /// Adds what was granted and counted beside the engine's own figures, and the first failure as the server put it.
+    /// Never holds a secret.
+    fn report(&self, report: &mut QueueReport) {
+        let _ = report;
     }
 }
 
@@ -71,8 +73,8 @@ pub struct Phases {
     pub marks: &'static [Mark],
 }
 
-/// An event in the life of an operation. One that was passed over (a reply without a body) counts as having happened
-/// with the next one.
+/// An event in the life of an operation. One that is passed over (a reply without a body) counts together with the
+/// next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     /// Its first message was handed to the kernel in full.
@@ -103,7 +105,7 @@ impl Message {
     }
 }
 
-/// What the first unread bytes of a connection are.
+/// What the first unread bytes of a connection begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Frame {
     /// Too few to tell; ask again when there are this many.
@@ -113,7 +115,7 @@ pub enum Frame {
         /// As given to [`Protocol::next`]; a protocol that pipelines always has it.
         id: Option<u32>,
     },
-    /// Nothing that this protocol has: the connection is given up.
+    /// Not of this protocol: the connection is given up.
     Broken(OpError),
 }
 
@@ -153,7 +155,7 @@ pub struct Place {
     pub wrap: usize,
 }
 
-/// What was made of a piece of text.
+/// What a protocol did with a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Text {
     /// `used` bytes are done with; more text follows.

@@ -29,6 +29,7 @@ struct NetQueue<P: Protocol> {
 impl<P: Protocol> IoQueue for NetQueue<P> {
     fn submit(&mut self, requests: &mut Vec<Request>, done: &mut Vec<Completion>) -> Result<(), QueueError> {
         let taken = requests.len().min(self.wire.ops.room());
+        // One reading for the batch. All of it is written and sent below, before `submit` returns.
         let now_ns = self.wire.clock.now_ns();
         for Request { token, op, buf } in requests.drain(..taken) {
             let refused = match self.wire.ops.protocol.task(op) {
@@ -63,6 +64,7 @@ impl<P: Protocol> IoQueue for NetQueue<P> {
     }
 
     fn close(mut self: Box<Self>, until_ns: u64, done: &mut Vec<Completion>) -> u32 {
+        // A turn may end before its time, on a signal or a whole millisecond (`Readiness::wait`).
         while self.wire.in_flight() > 0 && self.wire.clock.now_ns() < until_ns {
             if self.wire.turn(self.wire.in_flight() as usize, until_ns, done).is_err() {
                 break;

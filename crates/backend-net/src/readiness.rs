@@ -59,6 +59,8 @@ impl Readiness {
             other => other?,
         }
         for event in &self.events {
+            // A hang-up comes once with an edge-triggered epoll, so it is kept until the connection was read
+            // to its end.
             let closed = event.is_read_closed() || event.is_error();
             self.ready.push(Ready { link: event.token().0, closed });
         }
@@ -70,6 +72,8 @@ impl Readiness {
     fn wait_below_ms(&mut self, patience_ns: u64) -> io::Result<bool> {
         self.calls += 1;
         let mut poll = libc::pollfd { fd: self.poll.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // ppoll(2) counts in nanoseconds. An epoll descriptor is itself readable while one of its sockets is
+        // ready (epoll(7)).
         let time = libc::timespec { tv_sec: 0, tv_nsec: patience_ns.cast_signed() };
         // SAFETY: one descriptor and a time, both of which outlive the call; no signal mask.
         let count = unsafe { libc::ppoll(&raw mut poll, 1, &raw const time, std::ptr::null()) };

@@ -36,5 +36,6 @@ pub enum SourcePort {
     /// Any.
     Any,
     /// One below 1024 where this process may, as NFS servers ask by default; else any, and the report says so.
+    // exports(5): `secure`, the default of Linux servers, refuses ports of 1024 and above.
     PrivilegedIfAllowed,
 }

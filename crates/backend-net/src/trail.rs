@@ -1,4 +1,4 @@
-//! Whether a listing gets anywhere: a server that gives the same places again and again would be listed for ever.
+//! Whether a listing makes progress: a server that gives the same places again and again would be listed for ever.
 
 /// The places at which the pages of one listing began, as numbers (a cookie, the hash of a token), of which one is
 /// kept: the latest whose number is a power of two. No memory grows, and a circle of any length is found within about
@@ -17,6 +17,8 @@ impl Trail {
             return false;
         }
         self.count += 1;
+        // The gaps between kept places double. Once one lies on the circle and the gap is as long as the circle, it
+        // is met again before the next is kept.
         if self.count.is_power_of_two() {
             self.kept = Some(place);
         }

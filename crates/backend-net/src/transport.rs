@@ -83,9 +83,10 @@ impl Write for Socket {
     }
 }
 
-/// The way bytes take.
+/// A socket, and its encryption if it has one.
 pub(crate) struct Transport {
     socket: Socket,
+    // rustls' buffered connection: its unbuffered one was 0-9 % cheaper (measured) for twice the code.
     tls: Option<Box<ClientConnection>>,
 }
 
@@ -99,8 +100,10 @@ impl Transport {
         Ok(Self { socket, tls })
     }
 
-    /// Goes on with making it; whether it is made.
+    /// Goes on with the connection and its handshake. Whether it is complete.
     pub(crate) fn establish(&mut self) -> Result<bool, DialError> {
+        // A socket that connects tells of it as writable, and of its failure too: mio asks for SO_ERROR
+        // first, then for the peer's address, before it is taken for connected.
         if let Some(error) = self.socket.stream.take_error()? {
             return Err(self.cut_off(error));
         }
@@ -110,6 +113,7 @@ impl Transport {
             Err(error) => return Err(DialError::Io(error)),
         }
         let Some(tls) = &mut self.tls else { return Ok(true) };
+        // Until nothing is left to send, as the last flight of TLS 1.3 is the client's.
         while tls.is_handshaking() || tls.wants_write() {
             let step = if tls.wants_write() {
                 tls.write_tls(&mut self.socket)
@@ -144,6 +148,7 @@ impl Transport {
 
     /// Whether a receive that brought less than asked has emptied the socket.
     pub(crate) fn short_is_empty(&self) -> bool {
+        // rustls reads records in pieces of its own, so less than was asked says nothing of the socket.
         self.tls.is_none()
     }
 
@@ -175,6 +180,7 @@ impl Transport {
             if got > 0 || ended {
                 return Ok(got);
             }
+            // Asked only when rustls has nothing left: what it has decrypted must not wait for the network.
             ended = tls.read_tls(&mut self.socket)? == 0;
             if let Err(error) = tls.process_new_packets() {
                 let _ = tls.write_tls(&mut self.socket);

@@ -15,14 +15,14 @@ use crate::xdr::{Attributes, Handle, Reader};
 /// Bytes of one untimed READ, at most.
 const READ_BYTES_MAX: u32 = 1 << 20;
 
-/// Bytes of a name, at most; no file system has longer ones.
+/// Bytes of a name, at most; no file system allows longer ones.
 pub(crate) const NAME_BYTES_MAX: usize = 4096;
 
-/// Modes of what is made; the server may take away from them.
+/// Modes of new files and folders; the server may take rights away.
 const FILE_MODE: u32 = 0o644;
 const FOLDER_MODE: u32 = 0o755;
 
-/// What an export says of itself (`FSINFO3resok`).
+/// The limits of an export (`FSINFO3resok`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub(crate) read_bytes_max: u32,
@@ -65,6 +65,7 @@ impl Control {
     fn ask<A: Pack + Send + Sync>(&self, procedure: NFS_PROGRAM, args: &A) -> Result<Vec<u8>, Failure> {
         let mut results = self.call(procedure as u32, args)?;
         match Reader::new(&results).word()? {
+            // Every result of RFC 1813 begins with a status; what follows it depends on whether that is 0.
             0 => {
                 results.drain(..4);
                 Ok(results)
@@ -108,6 +109,7 @@ impl Control {
             }
             words
         };
+        // A READ of 0 bytes is answered with success and no end: reading would go on for ever.
         if read_bytes_max == 0 {
             return Err(Failure::Protocol("FSINFO says that no byte can be read at once".to_owned()));
         }
@@ -138,6 +140,8 @@ impl Control {
             dir: handle3(folder),
             cookie,
             cookieverf: cookieverf3(verifier),
+            // Both limits alike: `dircount` bounds names alone, so `maxcount`, the size of the whole reply,
+            // is what holds.
             dircount: bytes,
             maxcount: bytes,
         };
@@ -147,6 +151,8 @@ impl Control {
 
     /// Bytes at an offset: what the server gives, and whether they are the last.
     pub(crate) fn read(&self, file: &Handle, offset: u64, count: usize) -> Result<(Vec<u8>, bool), Failure> {
+        // RFC 1813 section 3.3.6: a server may return less than was asked, so a limit here costs calls and
+        // nothing else.
         let count = count.min(READ_BYTES_MAX as usize) as u32;
         let args = READ3args { file: handle3(file), offset, count };
         let results = self.ask(NFS_PROGRAM::NFSPROC3_READ, &args)?;
@@ -154,6 +160,8 @@ impl Control {
         reader.optional_attributes()?;
         let (given, is_last) = (reader.word()?, reader.flag()?);
         let data = reader.opaque(count as usize)?;
+        // READ3resok has the count and the length of the data apart; where they differ neither can be
+        // believed.
         if data.len() != given as usize {
             return Err(Failure::Protocol("READ names two lengths".to_owned()));
         }
@@ -162,6 +170,7 @@ impl Control {
 
     /// Makes an empty file; fails when there is one.
     pub(crate) fn create_file(&self, folder: &Handle, name: &str) -> Result<Handle, Failure> {
+        // RFC 1813 section 3.3.8: UNCHECKED would take over a file that is there.
         let how = createhow3::GUARDED(mode3(FILE_MODE));
         let args = CREATE3args { where_: entry3(folder, name), how };
         let results = self.ask(NFS_PROGRAM::NFSPROC3_CREATE, &args)?;
@@ -175,7 +184,7 @@ impl Control {
         self.made(&results, folder, name)
     }
 
-    /// The handle of what was made, which a reply need not have.
+    /// The handle of what was made, which is optional in the reply.
     fn made(&self, results: &[u8], folder: &Handle, name: &str) -> Result<Handle, Failure> {
         match Reader::new(results).optional_handle()? {
             Some(handle) => Ok(handle),
@@ -206,7 +215,7 @@ impl Control {
     }
 }
 
-/// `READDIRPLUS3resok`. A page that brings nothing new would be asked for without end.
+/// `READDIRPLUS3resok`, the reply to a listing from `cookie` on.
 pub(crate) fn page_of(results: &[u8], cookie: u64) -> Result<Page, Failure> {
     let mut reader = Reader::new(results);
     reader.optional_attributes()?;
@@ -222,6 +231,7 @@ pub(crate) fn page_of(results: &[u8], cookie: u64) -> Result<Page, Failure> {
         }
     }
     page.is_last = reader.flag()?;
+    // Asked from the same cookie again, it would bring the same page.
     if page.cookie == cookie && !page.is_last {
         return Err(Failure::Protocol("a listing goes on without an entry".to_owned()));
     }

@@ -39,6 +39,7 @@ pub(crate) struct Results(pub(crate) Vec<u8>);
 
 impl Unpack for Results {
     fn unpack(input: &mut impl io::Read) -> nfs3_types::xdr_codec::Result<(Self, usize)> {
+        // Bounded all the same: `connect::Io` ends the record that this reads from.
         let mut bytes = Vec::new();
         let length = input.read_to_end(&mut bytes)?;
         Ok((Self(bytes), length))
@@ -70,8 +71,7 @@ impl Line {
         self.stream.local_addr().ok()
     }
 
-    /// One call. A line that failed otherwise than by an answer is to be dropped: what would come next on it is not
-    /// known.
+    /// One call. After a failure that is no answer the line must be dropped: nothing says what comes next on it.
     pub(crate) async fn call<A: Pack + Send + Sync>(
         &mut self,
         program: Program,
@@ -85,6 +85,7 @@ impl Line {
                 let usable = is_answer(&error);
                 Err(CallError { failure: Failure::of(error, program.name), usable })
             }
+            // The reply may still come: whoever called next on this connection would read it as its own.
             Err(_) => Err(CallError { failure: Failure::Timeout(self.patience.reply), usable: false }),
         }
     }
@@ -141,6 +142,7 @@ impl Control {
 
     /// Makes a first connection.
     pub(crate) fn warm_up(&self) -> Result<Option<SocketAddr>, Failure> {
+        // Refusals and time-outs of the NFS port itself are met here, and named with its address.
         let line = self.runtime.block_on(self.open())?;
         let from = line.local_address();
         self.put_back(line);
@@ -169,7 +171,7 @@ impl Control {
 
     fn take_idle(&self) -> Option<Line> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        // One that the server closed meanwhile is left out, so that no call is lost with it.
+        // A connection that the server has closed meanwhile is dropped, so that no call is lost with it.
         while let Some(line) = idle.pop() {
             if is_idle(&line.stream) {
                 return Some(line);

@@ -49,6 +49,7 @@ impl Failure {
     /// What an error of the client library means.
     pub(crate) fn of(error: RpcError, program: &'static str) -> Self {
         match error {
+            // `connect::Io` says so of records that are no replies.
             RpcError::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
                 Self::Protocol(error.to_string())
             }
@@ -57,6 +58,8 @@ impl Failure {
             RpcError::ProgMismatch { low, high } => Self::Version { program, wanted: 3, low, high },
             RpcError::ProgUnavail => Self::Absent(program),
             RpcError::ProcUnavail => Self::Absent("this procedure"),
+            // RFC 5531 section 9: an error of the server's own, such as a lack of memory, before the
+            // procedure ran.
             RpcError::SystemErr => Self::Status(Status::SERVERFAULT),
             other => Self::Protocol(other.to_string()),
         }

@@ -24,7 +24,7 @@ pub fn replies(bytes: &[u8]) {
         _ => (Operation::List, Op::List { folder: 0 }),
     };
     let handles = Arc::new(Handles::made_up(&objects));
-    let asking = Asking { operation, handles, block_bytes: 4096, short_reads: Arc::default() };
+    let asking = Asking { operation, handles, block_bytes: 4096 };
     let sizes = Sizes { read_bytes: 1024, listing_bytes: 8192 };
     let nfs = Nfs::for_queue(&Identity::of_process().credential(), sizes, asking);
     backend_net::fuzzing::feed(nfs, &[op, op], bytes);

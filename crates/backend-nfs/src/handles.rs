@@ -28,6 +28,8 @@ pub(crate) struct Handles {
 
 /// Names that one listing brings, at most: folders that are not feedline's own may hold more than the dataset.
 fn names_max(objects: &Objects) -> u64 {
+    // Others may keep files in the folder too. Without a bound, a server that makes up names would be listed
+    // for ever.
     const OTHERS_MAX: u64 = 100_000;
     2 * u64::from(objects.files_of_folders().into_iter().max().unwrap_or(0)) + OTHERS_MAX
 }
@@ -35,7 +37,7 @@ fn names_max(objects: &Objects) -> u64 {
 /// Which folder an object lies in.
 #[derive(Debug)]
 enum FolderOf {
-    /// So many follow each other in each.
+    /// Each holds so many, in order.
     Even(u32),
     /// By object.
     Listed(Vec<u32>),
@@ -71,7 +73,7 @@ impl FolderOf {
     }
 }
 
-/// Handles one behind the other, each in the room of the longest: one byte more than that for each.
+/// Handles in one allocation, each in a room of one byte more than the longest has.
 #[derive(Debug)]
 struct Table {
     room: usize,
@@ -86,6 +88,8 @@ impl Table {
 
     fn set(&mut self, number: usize, handle: &Handle) {
         let handle = handle.as_slice();
+        // At 64 bytes, the longest that there are, a million handles would take 64 MB. Most servers' are
+        // shorter.
         if handle.len() >= self.room {
             self.widen(handle.len() + 1);
         }
@@ -94,7 +98,7 @@ impl Table {
         place[1..].copy_from_slice(handle);
     }
 
-    /// Servers have handles of one length, so that this happens once.
+    /// Makes the rooms larger. Servers give handles of one length, so this happens once.
     fn widen(&mut self, room: usize) {
         let mut bytes = vec![0; self.count * room];
         for (old, new) in self.bytes.chunks(self.room).zip(bytes.chunks_mut(room)) {
@@ -119,7 +123,7 @@ impl Handles {
             let path = path.as_ref().map_or("", |key| key.as_str());
             match tree.fresh(|| tree.folder(path, Missing::Fail)) {
                 Ok(handle) => folders.set(number, &handle),
-                // It is found out when something in it is asked for.
+                // A missing folder is an error of the operations that want something in it.
                 Err(failure) if failure.is(Status::NOENT) => {}
                 Err(failure) => return Err((path.to_owned(), failure)),
             }
@@ -157,6 +161,7 @@ impl Handles {
         objects: &[u32],
         files: &mut Table,
     ) -> Result<(), Failure> {
+        // One READDIRPLUS brings a page of handles, where LOOKUP would be a round trip for every file.
         let mut found: HashMap<Vec<u8>, Option<Handle>> = HashMap::new();
         tree.entries(folder, &mut |listed| {
             found.insert(listed.name, listed.handle);

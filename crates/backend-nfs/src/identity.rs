@@ -1,4 +1,4 @@
-//! Who calls are made as.
+//! The user and groups that calls are made as.
 
 use nfs3_types::rpc::{auth_unix, opaque_auth};
 use nfs3_types::xdr_codec::Opaque;
@@ -20,12 +20,14 @@ impl Identity {
     pub(crate) fn of_process() -> Self {
         // SAFETY: these calls touch no memory and cannot fail.
         let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
-        // The groups of a process that has too many to be told are left out, as the server would not get them anyway.
+        // A process with more groups than fit is told without them: AUTH_SYS could not carry them either.
         let groups = rustix::process::getgroups().unwrap_or_default();
         Self::new(user, group, groups.into_iter().map(rustix::process::Gid::as_raw).collect())
     }
 
     fn new(user: u32, group: u32, mut groups: Vec<u32>) -> Self {
+        // getgroups(2) may include the effective group, which has a field of its own and would take one of
+        // the 16.
         groups.retain(|other| *other != group);
         let cut = groups.len().saturating_sub(GROUPS_MAX);
         groups.truncate(GROUPS_MAX);

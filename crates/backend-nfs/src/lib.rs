@@ -14,7 +14,6 @@ mod identity;
 mod listing;
 mod mount;
 mod protocol;
-mod queue;
 mod shared;
 mod status;
 mod store;
@@ -42,6 +41,7 @@ pub struct Patience {
 impl Default for Patience {
     /// 5 s for a connection, 30 s for a reply: a busy server may take its time, a dead one is found out.
     fn default() -> Self {
+        // A disk that sleeps, or a tier that is recalled, takes seconds, and that is no failure.
         Self { connect: Duration::from_secs(5), reply: Duration::from_secs(30) }
     }
 }

@@ -3,14 +3,14 @@
 use std::io;
 use std::ops::ControlFlow;
 
-use backend::{Entry, StoreError};
+use backend::{Entry, StoreError, is_unfinished_name};
 use dataset::Key;
 
 use crate::calls::Listed;
 use crate::failure::Failure;
 use crate::status::Status;
-use crate::tree::{Missing, Tree, is_temporary};
-use crate::xdr::{Attributes, Handle, Kind};
+use crate::tree::{Missing, Tree};
+use crate::xdr::{Attributes, FileType, Handle};
 
 pub(crate) fn entry(key: Key, attributes: &Attributes) -> Entry {
     Entry {
@@ -45,7 +45,7 @@ struct Walk<'a> {
 }
 
 /// A file or a folder.
-struct Found {
+struct Child {
     /// Folders end in `/`, which puts everything into the order of the full names: `a.bin` before `a/b.bin`.
     name: String,
     handle: Option<Handle>,
@@ -87,6 +87,7 @@ impl Walk<'_> {
     ) -> Result<ControlFlow<()>, StoreError> {
         let inner = match handle {
             Some(handle) => Ok(handle),
+            // `name_handle` is optional in READDIRPLUS (RFC 1813 section 3.3.17).
             None => self.tree.control().lookup(folder, name).map(|(handle, _)| handle),
         };
         match inner {
@@ -97,22 +98,22 @@ impl Walk<'_> {
     }
 
     /// The files and folders directly in a folder, in the order of their names.
-    fn found(&self, folder: &Handle, path: &str) -> Result<Vec<Found>, StoreError> {
+    fn found(&self, folder: &Handle, path: &str) -> Result<Vec<Child>, StoreError> {
         let (mut found, mut unreadable) = (Vec::new(), None);
         let listed = self.tree.entries(folder, &mut |listed| {
-            if is_temporary(&listed.name) {
+            if is_unfinished_name(&listed.name) {
                 return Ok(());
             }
             let Some(attributes) = attributes(self.tree, folder, &listed)? else { return Ok(()) };
-            if !matches!(attributes.kind, Kind::File | Kind::Folder) {
+            if !matches!(attributes.kind, FileType::File | FileType::Folder) {
                 return Ok(());
             }
             match String::from_utf8(listed.name) {
                 Ok(mut name) => {
-                    if attributes.kind == Kind::Folder {
+                    if attributes.kind == FileType::Folder {
                         name.push('/');
                     }
-                    found.push(Found { name, handle: listed.handle, attributes });
+                    found.push(Child { name, handle: listed.handle, attributes });
                 }
                 Err(error) => unreadable = Some(String::from_utf8_lossy(error.as_bytes()).into_owned()),
             }
@@ -124,6 +125,7 @@ impl Walk<'_> {
             let source = io::Error::new(io::ErrorKind::InvalidData, problem);
             return Err(StoreError::Object { action: "list", object: (self.shown)(path), source });
         }
+        // READDIR has an order of the server's own, and the access plan is hashed over objects in order.
         found.sort_unstable_by(|one, other| one.name.cmp(&other.name));
         Ok(found)
     }
@@ -139,6 +141,7 @@ fn attributes(tree: &Tree, folder: &Handle, listed: &Listed) -> Result<Option<At
     };
     match asked {
         Ok(attributes) => Ok(Some(attributes)),
+        // Removed since the page was sent: others may work beside feedline.
         Err(failure) if failure.is(Status::NOENT) || failure.is_stale() => Ok(None),
         Err(failure) => Err(failure),
     }
@@ -149,8 +152,8 @@ pub(crate) fn folders(tree: &Tree, shown: &dyn Fn(&str) -> String) -> Result<Vec
     let mut keys = Vec::new();
     let listed = tree.fresh(|| tree.folder("", Missing::Fail)).and_then(|root| {
         tree.entries(&root, &mut |listed| {
-            let is_folder =
-                attributes(tree, &root, &listed)?.is_some_and(|attributes| attributes.kind == Kind::Folder);
+            let is_folder = attributes(tree, &root, &listed)?
+                .is_some_and(|attributes| attributes.kind == FileType::Folder);
             let key = String::from_utf8(listed.name).ok().and_then(|name| Key::new(name).ok());
             keys.extend(key.filter(|_| is_folder));
             Ok(())

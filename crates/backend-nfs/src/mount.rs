@@ -19,10 +19,11 @@ use crate::xdr::{Handle, Reader};
 /// `AUTH_SYS` and `AUTH_NONE` among the flavors of an export (RFC 5531 section 14).
 const FLAVORS: [u32; 2] = [1, 0];
 
-/// Exports that an error names, at most.
+/// Number of exports that an error names, at most.
 const NAMED_MAX: usize = 12;
 
 /// Exports, and flavors of one, that are read from a reply, at most.
+// A list of XDR has no length in front: a server could make it go on as long as its record.
 const LIST_MAX: usize = 4096;
 
 /// `MNTPATHLEN` (RFC 1813 section 5.1.2).
@@ -72,6 +73,8 @@ impl Mounter<'_> {
                 Err(Attempt { error, goes_on: true }) => failed = failed.or(Some(error)),
                 Err(Attempt { error, .. }) => return Err(error),
                 Ok((mut mounted, nfs_port)) => {
+                    // The engine dials the first address where the scenario asks for one alone: it must be
+                    // the one that was seen to work.
                     put_first(&mut hosts, number);
                     mounted.addresses = hosts.iter().map(|host| at_port(*host, nfs_port)).collect();
                     return Ok(mounted);
@@ -97,6 +100,7 @@ impl Mounter<'_> {
             if let (StoreError::Unavailable { hint, .. }, true) =
                 (&mut error, program.number == PORT_MAPPER.number)
             {
+                // NFSv4 needs none, so many servers run without it.
                 hint.push_str("; without a port mapper, name both ports: ?nfsport=2049&mountport=N");
             }
             Attempt { error, goes_on: true }
@@ -118,6 +122,7 @@ impl Mounter<'_> {
             .and_then(|results| Reader::new(&results).word().map_err(Failure::from));
         let failed = |failure: &Failure| Attempt::last(self.failed(&format!("port mapper at {to}"), failure));
         match port.map(u16::try_from) {
+            // RFC 1833 section 3.2: port 0 says that the program is not registered.
             Ok(Ok(0)) if program.number == NFS.number => {
                 Err(failed(&Failure::Absent("NFS version 3 over TCP")))
             }
@@ -132,6 +137,8 @@ impl Mounter<'_> {
     fn find_export(&self, line: &mut Line) -> Result<(String, Vec<String>, Handle), Attempt> {
         let parts: Vec<&str> = self.config.path.split('/').filter(|part| !part.is_empty()).collect();
         let mut first_refusal = None;
+        // From the longest path up: an export inside another has options of its own, and is the one that a
+        // mount would take.
         for length in (0..=parts.len()).rev() {
             let export = format!("/{}", parts[..length].join("/"));
             let answer = self.runtime.block_on(async {
@@ -154,11 +161,11 @@ impl Mounter<'_> {
                 Err(failure) => return Err(Attempt::last(self.failed("MOUNT", &failure))),
             }
         }
-        let refusal = first_refusal.unwrap_or(Refusal(MNT_NOENT));
+        let refusal = first_refusal.unwrap_or(MountRefusal(MNT_NOENT));
         Err(Attempt::last(self.refused(refusal, line)))
     }
 
-    fn refused(&self, refusal: Refusal, line: &mut Line) -> StoreError {
+    fn refused(&self, refusal: MountRefusal, line: &mut Line) -> StoreError {
         let exports = self.runtime.block_on(async {
             let results = line.call(MOUNT, MOUNT_PROGRAM::MOUNTPROC3_EXPORT as u32, &Void).await?;
             exports(&results)
@@ -179,7 +186,7 @@ impl Mounter<'_> {
     }
 }
 
-/// An address that brought nothing, and whether another may.
+/// A failed attempt at one address, and whether another address is worth trying.
 struct Attempt {
     error: StoreError,
     goes_on: bool,
@@ -205,16 +212,18 @@ const MNT_PERM: u32 = 1;
 const MNT_NOENT: u32 = 2;
 const MNT_ACCES: u32 = 13;
 const MNT_NOTDIR: u32 = 20;
-/// Not of the protocol: the export asks for other credentials.
+/// Not a status of the protocol: the export asks for other credentials.
 const NO_FLAVOR: u32 = u32::MAX;
 
 /// `mountstat3` (RFC 1813 section 5.1.5), other than OK.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Refusal(u32);
+struct MountRefusal(u32);
 
-impl Refusal {
+impl MountRefusal {
     /// Whether a folder above may be exported.
     fn goes_up(self) -> bool {
+        // Servers differ in how they refuse what is not exported: Ganesha answers MNT3ERR_ACCES, nfs3_server
+        // MNT3ERR_NOENT.
         matches!(self.0, MNT_NOENT | MNT_ACCES | MNT_NOTDIR | MNT_PERM)
     }
 
@@ -229,7 +238,7 @@ impl Refusal {
     }
 }
 
-impl std::fmt::Display for Refusal {
+impl std::fmt::Display for MountRefusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.0 {
             MNT_PERM => f.write_str("MNT3ERR_PERM"),
@@ -248,27 +257,29 @@ impl std::fmt::Display for Refusal {
 }
 
 /// `mountres3`.
-fn mounted(results: &[u8]) -> Result<Result<Handle, Refusal>, Failure> {
+fn mounted(results: &[u8]) -> Result<Result<Handle, MountRefusal>, Failure> {
     let mut reader = Reader::new(results);
     match reader.word()? {
         0 => {}
-        other => return Ok(Err(Refusal(other))),
+        other => return Ok(Err(MountRefusal(other))),
     }
     let root = reader.handle()?;
     let flavors = reader.word()? as usize;
+    // A server may name no flavor at all; then AUTH_SYS is tried.
     let mut fits = flavors == 0;
     for _ in 0..flavors.min(LIST_MAX) {
         fits |= FLAVORS.contains(&reader.word()?);
     }
-    Ok(if fits { Ok(root) } else { Err(Refusal(NO_FLAVOR)) })
+    Ok(if fits { Ok(root) } else { Err(MountRefusal(NO_FLAVOR)) })
 }
 
-/// `exports`: the folders, without whom they are exported to.
+/// `exports`: the folders, without the groups that they are exported to.
 fn exports(results: &[u8]) -> Result<Vec<String>, Failure> {
     let mut reader = Reader::new(results);
     let mut folders = Vec::new();
     while reader.flag()? && folders.len() < LIST_MAX {
         let folder = reader.opaque(PATH_BYTES_MAX)?;
+        // The name goes to a terminal: control characters of a server must not reach it.
         folders.push(String::from_utf8_lossy(folder).chars().filter(|c| !c.is_control()).collect());
         while reader.flag()? {
             reader.opaque(PATH_BYTES_MAX)?;
@@ -292,8 +303,8 @@ mod tests {
         let root = Handle::new(&[0, 0, 0, 9]).unwrap();
         assert_eq!(mounted(&words(&[0, 4, 9, 2, 390_003, 1])).unwrap(), Ok(root));
         assert_eq!(mounted(&words(&[0, 4, 9, 0])).unwrap(), Ok(root));
-        assert_eq!(mounted(&words(&[0, 4, 9, 1, 390_003])).unwrap(), Err(Refusal(NO_FLAVOR)));
-        assert_eq!(mounted(&words(&[13])).unwrap(), Err(Refusal(MNT_ACCES)));
+        assert_eq!(mounted(&words(&[0, 4, 9, 1, 390_003])).unwrap(), Err(MountRefusal(NO_FLAVOR)));
+        assert_eq!(mounted(&words(&[13])).unwrap(), Err(MountRefusal(MNT_ACCES)));
         assert_eq!(mounted(&words(&[4711])).unwrap().unwrap_err().to_string(), "unknown MOUNT status 4711");
         assert!(mounted(&words(&[0, 4, 9, u32::MAX])).is_err(), "flavors that are not there");
     }

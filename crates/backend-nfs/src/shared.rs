@@ -38,7 +38,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// A path as a user would write it.
+    /// A path as the user would write it.
     pub(crate) fn shown(&self, path: &str) -> String {
         let NfsConfig { host, path: root, .. } = &self.config;
         let root = root.trim_end_matches('/');
@@ -63,6 +63,7 @@ impl Shared {
 
     pub(crate) fn sizes(&self) -> Sizes {
         Sizes {
+            // rtmax is an upper bound, and servers differ widely: Ganesha allows 64 MiB, nfs3_server 1 MiB.
             read_bytes: self.facts.read_bytes_max.min(READ_BYTES_MAX),
             listing_bytes: self.tree.page_bytes().min(LISTING_BYTES_MAX),
         }
@@ -71,6 +72,8 @@ impl Shared {
     /// A connection to write with: one that is idle, or a new one.
     pub(crate) fn upload(&self) -> Result<Upload, StoreError> {
         let idle = self.uploads.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        // A dataset has files by the million: a connection for each would use up the privileged ports, of
+        // which there are some hundreds.
         idle.map_or_else(
             || {
                 let protocol = Nfs::for_writer(&self.identity.credential(), self.sizes());

@@ -1,4 +1,4 @@
-//! What a server answers instead of what was asked.
+//! The statuses by which a server refuses a call.
 
 use std::{fmt, io};
 
@@ -63,14 +63,17 @@ impl Status {
         })
     }
 
-    /// As one operation of a queue fails with it.
+    /// The error of an operation that fails with it.
     pub(crate) fn op_error(self) -> OpError {
         let kind = match self {
             Self::PERM | Self::ACCES => ErrorKind::Permission,
             Self::NOENT => ErrorKind::NotFound,
             Self::IO => ErrorKind::Io,
+            // Alike for a reader: the handle that was found before the run has no file any more.
             Self::STALE | Self::BADHANDLE => ErrorKind::Stale,
             Self::SERVERFAULT => ErrorKind::Server,
+            // RFC 1813 section 2.6: the request is to be made again later, as for a file on tape. It is
+            // counted and not repeated: a retry inside an operation would hide in its latency.
             Self::JUKEBOX => ErrorKind::Throttled,
             _ => ErrorKind::Other,
         };

@@ -1,7 +1,6 @@
 //! [`NfsStore`]: a folder on an NFS server.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use backend::{
@@ -17,12 +16,11 @@ use crate::handles::Handles;
 use crate::identity::Identity;
 use crate::mount::Mounter;
 use crate::protocol::{Asking, Nfs, Sizes};
-use crate::queue::NfsQueue;
 use crate::shared::Shared;
 use crate::status::Status;
 use crate::tree::{Missing, Tree, split};
 use crate::write::{self, NfsWriter};
-use crate::xdr::Kind;
+use crate::xdr::FileType;
 use crate::{ENGINE, Patience, listing};
 
 /// More than any marker has.
@@ -43,7 +41,7 @@ impl NfsStore {
         Self::open_with(config, Patience::default())
     }
 
-    /// As [`NfsStore::open`], with time-outs of one's own.
+    /// As [`NfsStore::open`], with the caller's time-outs.
     ///
     /// # Errors
     /// As [`NfsStore::open`].
@@ -67,6 +65,7 @@ impl NfsStore {
         let tree = Tree::new(control, mounted.root, &mounted.below, facts.listing_bytes);
         match tree.folder("", Missing::Fail) {
             Ok(_) => {}
+            // `prepare` makes the folder; for everything else the first listing says that it is not there.
             Err(failure) if failure.is(Status::NOENT) => {}
             Err(failure) => return Err(failure.unavailable(what())),
         }
@@ -94,7 +93,7 @@ impl NfsStore {
             tree.control().look(&folder, name)
         });
         match found {
-            Ok((handle, attributes)) if attributes.kind == Kind::File => Ok(Some((handle, attributes))),
+            Ok((handle, attributes)) if attributes.kind == FileType::File => Ok(Some((handle, attributes))),
             Ok(_) => Ok(None),
             Err(failure) if failure.is(Status::NOENT) || failure.is(Status::NOTDIR) => Ok(None),
             Err(failure) => Err(failure),
@@ -112,6 +111,7 @@ impl NfsStore {
             if is_last {
                 break;
             }
+            // RFC 1813 section 3.3.6 allows an empty READ only at the end, which it then says.
             if data.is_empty() {
                 return Err(Failure::Protocol("READ brings nothing, and not the end".to_owned()));
             }
@@ -120,6 +120,8 @@ impl NfsStore {
     }
 
     fn handles(&self, spec: &QueueSpec<'_>) -> Result<Arc<Handles>, StoreError> {
+        // Only these go by the handles of files; others look names up while they are timed, and handles of a
+        // million files take memory.
         let files = matches!(spec.operation, Operation::Read | Operation::GetAttr);
         let mut kept = self.shared.handles.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(handles) = kept.as_ref().filter(|handles| handles.serve(spec.objects, files)) {
@@ -159,6 +161,7 @@ impl Store for NfsStore {
         if mounted.addresses.iter().any(|address| backend_net::is_local(*address)) {
             said.push(("server_is_local", "true".to_owned()));
         }
+        // feedline's own emulator, at whatever address it was given: nothing measured on it may be judged.
         if self.shared.file_system == EMULATOR_FSID {
             said.push(("emulated_by", "feedline".to_owned()));
         }
@@ -207,6 +210,8 @@ impl Store for NfsStore {
     fn read_marker(&self, key: &Key) -> Result<Option<Marker>, StoreError> {
         let mut text = vec![0; MARKER_BYTES_MAX];
         match self.read_once(key, 0, &mut text) {
+            // What does not parse proves no ownership: its folder then counts as another's and is not
+            // touched.
             Ok(bytes) => Ok(serde_json::from_slice(&text[..bytes]).ok()),
             // A link or a folder of that name is no marker.
             Err(failure) if failure.is(Status::NOENT) => Ok(None),
@@ -240,21 +245,10 @@ impl Store for NfsStore {
         let handles = self.handles(spec)?;
         let sizes = self.shared.sizes();
         let sizes = Sizes { read_bytes: sizes.read_bytes.min(spec.block_bytes.max(1)), ..sizes };
-        let granted = vec![
-            ("read_bytes_max", sizes.read_bytes.to_string()),
-            ("handles_bytes", handles.memory_bytes().to_string()),
-        ];
-        let short_reads = Arc::new(AtomicU64::new(0));
-        let asking = Asking {
-            operation: spec.operation,
-            handles,
-            block_bytes: spec.block_bytes,
-            short_reads: Arc::clone(&short_reads),
-        };
+        let asking = Asking { operation: spec.operation, handles, block_bytes: spec.block_bytes };
         let protocol = Nfs::for_queue(&self.shared.identity.credential(), sizes, asking);
         let settings = self.shared.settings(spec.connections.max(1), self.shared.config.addresses);
-        let queue = backend_net::open(protocol, &settings, spec)?;
-        Ok(Box::new(NfsQueue { queue, short_reads, granted }))
+        backend_net::open(protocol, &settings, spec)
     }
 
     fn free_bytes(&self) -> Result<Option<u64>, StoreError> {

@@ -1,10 +1,7 @@
 //! Paths below the target's folder, walked name by name so that a symbolic link never leads out of it.
 
 use std::collections::HashMap;
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use backend_net::Trail;
 
@@ -12,32 +9,11 @@ use crate::calls::Listed;
 use crate::control::Control;
 use crate::failure::Failure;
 use crate::status::Status;
-use crate::xdr::{Handle, Kind};
-
-/// Ends the name under which an object is written before it is complete.
-const TEMPORARY_SUFFIX: &str = ".feedline-tmp";
+use crate::xdr::{FileType, Handle};
 
 /// Bytes of one page of a listing: what the server prefers, within these.
 const PAGE_BYTES_MIN: u32 = 32 << 10;
 const PAGE_BYTES_MAX: u32 = 1 << 20;
-
-/// A number that no other process has, on this host or another: a map's keys are the standard library's source of
-/// random bits.
-static RANDOM: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
-
-/// Names given so far.
-static GIVEN: AtomicU64 = AtomicU64::new(0);
-
-/// A name that no one has, under which `name` is written before it is complete.
-pub(crate) fn temporary(name: &str) -> String {
-    let number = RANDOM.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed));
-    format!(".{name}.{number:016x}{TEMPORARY_SUFFIX}")
-}
-
-/// Whether a name is one that [`temporary`] gives: what a killed process left behind.
-pub(crate) fn is_temporary(name: &[u8]) -> bool {
-    name.starts_with(b".") && name.ends_with(TEMPORARY_SUFFIX.as_bytes())
-}
 
 /// A path and the name at its end.
 pub(crate) fn split(path: &str) -> (&str, &str) {
@@ -128,6 +104,7 @@ impl Tree {
         if full.is_empty() {
             return Ok(self.export);
         }
+        // Each step is a round trip; a dataset of a million files has some thousand folders.
         let (mut here, mut end) = self.nearest_known(&full);
         while end < full.len() {
             let start = if end == 0 { 0 } else { end + 1 };
@@ -154,7 +131,9 @@ impl Tree {
 
     fn step(&self, folder: &Handle, name: &str, missing: Missing) -> Result<Handle, Failure> {
         match self.control.look(folder, name) {
-            Ok((handle, attributes)) if attributes.kind == Kind::Folder => Ok(handle),
+            Ok((handle, attributes)) if attributes.kind == FileType::Folder => Ok(handle),
+            // A symbolic link too: LOOKUP does not follow it, and a client that did could leave the folder
+            // under test.
             Ok(_) => Err(Failure::Status(Status::NOTDIR)),
             Err(failure) if failure.is(Status::NOENT) && missing == Missing::Make => self.make(folder, name),
             Err(failure) => Err(failure),
@@ -193,21 +172,6 @@ impl Tree {
             if !trail.goes_on(cookie) {
                 return Err(Failure::Endless(cookie));
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn temporary_names_are_recognised_and_others_are_not() {
-        let [one, two] = [temporary("000000001.bin"), temporary("000000001.bin")];
-        assert!(is_temporary(one.as_bytes()) && is_temporary(two.as_bytes()));
-        assert_ne!(one, two);
-        for name in ["a.feedline-tmp", ".hidden", "000000001.bin", ".a.feedline-tmp.bin"] {
-            assert!(!is_temporary(name.as_bytes()), "{name}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Bytes on their way into a file: several WRITEs under way on a connection of the engine, then a COMMIT.
+//! Writing a file: several WRITEs under way on a connection of the engine, then a COMMIT.
 
 use backend::{Arena, Buf, Clock, Completion, OpError, StoreError};
 use backend_net::{Settings, Wire};
@@ -7,6 +7,7 @@ use crate::protocol::{Nfs, Task};
 use crate::xdr::Handle;
 
 /// WRITEs under way at once.
+// Several, so that the line is busy while a WRITE is answered.
 const DEPTH: u32 = 4;
 
 /// Bytes of one WRITE, at most: large enough that the call does not matter.
@@ -17,10 +18,10 @@ pub(crate) struct Upload {
     wire: Wire<Nfs>,
     clock: Clock,
     free: Vec<Buf>,
-    /// What is not sent yet, and how many bytes it has.
+    /// The buffer that is being filled, and how many bytes it has.
     filling: Option<(Buf, usize)>,
     write_bytes: usize,
-    /// Where the next WRITE goes.
+    /// Offset of the next WRITE.
     offset: u64,
     done: Vec<Completion>,
 }
@@ -79,9 +80,11 @@ impl Upload {
     /// Waits until all that was written is kept for good.
     pub(crate) fn commit(&mut self, file: &Handle) -> Result<(), Lost> {
         self.send(file)?;
+        // Nothing was written, so there is nothing to commit.
         if self.offset == 0 {
             return Ok(());
         }
+        // A COMMIT covers what the server has answered. One that overtook a WRITE would not cover it.
         self.drain(0)?;
         let buf = self.free_buffer()?;
         self.start(Task::commit(*file), buf)?;

@@ -6,15 +6,15 @@
 use std::io;
 use std::sync::Arc;
 
-use backend::{ObjectWriter, StoreError};
+use backend::{ObjectWriter, StoreError, is_unfinished_name, unfinished_name};
 use dataset::{Key, MARKER_NAME, Marker};
 
 use crate::failure::Failure;
 use crate::shared::Shared;
 use crate::status::Status;
-use crate::tree::{Missing, Tree, is_temporary, split, temporary};
+use crate::tree::{Missing, Tree, split};
 use crate::upload::{Lost, Upload};
-use crate::xdr::{Handle, Kind};
+use crate::xdr::{FileType, Handle};
 
 /// An object being written.
 pub(crate) struct NfsWriter {
@@ -39,7 +39,7 @@ impl NfsWriter {
         let tree = &shared.tree;
         let made = tree.fresh(|| {
             let folder = tree.folder(folder, Missing::Make)?;
-            let temporary = temporary(name);
+            let temporary = unfinished_name(name);
             match tree.control().lookup(&folder, name) {
                 Ok(_) => return Err(Failure::Status(Status::EXIST)),
                 Err(failure) if failure.is(Status::NOENT) => {}
@@ -58,6 +58,7 @@ impl NfsWriter {
             shown,
             settled: false,
         };
+        // Taken after the file was made, so that a refusal to make it costs no connection.
         let mut upload = shared.upload()?;
         upload.begin();
         writer.upload = Some(upload);
@@ -84,6 +85,8 @@ impl NfsWriter {
         let control = self.shared.tree.control();
         match control.link(&self.file, &self.folder, &self.name) {
             Ok(()) => {
+                // LINK has given the file its name without replacing anything. RENAME replaces what is there
+                // (RFC 1813 section 3.3.14).
                 control.remove_file(&self.folder, &self.temporary)?;
                 self.settled = true;
                 Ok(())
@@ -108,6 +111,7 @@ impl NfsWriter {
 
 impl ObjectWriter for NfsWriter {
     fn write(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
+        // A part that was lost would be a hole in the file: nothing more is written behind it.
         let Some(mut upload) = self.upload.take() else {
             let source = io::Error::other("an earlier part of it could not be written\n  hint: run again");
             return Err(StoreError::Object { action: "write", object: self.shown.clone(), source });
@@ -143,12 +147,14 @@ pub(crate) fn create_folder(shared: &Arc<Shared>, folder: &Key, marker: &Marker)
     let failed = |failure: Failure| failure.written("create", &*shown);
     let (above, name) = split(folder.as_str());
     let parent = tree.fresh(|| tree.folder(above, Missing::Make)).map_err(failed)?;
+    // Looked at before anything is made, so that the error says what is there.
     free(tree, &parent, name).map_err(failed)?;
-    let unfinished = temporary(name);
+    let unfinished = unfinished_name(name);
     tree.control().create_folder(&parent, &unfinished).map_err(failed)?;
     let path = if above.is_empty() { unfinished.clone() } else { format!("{above}/{unfinished}") };
     let made = write_marker(shared, &path, marker)
         .and_then(|()| tree.control().rename(&parent, &unfinished, name).map_err(failed));
+    // The handles that were looked up have other paths now.
     tree.forget(&path);
     tree.forget(folder.as_str());
     made.map_err(|error| {
@@ -174,7 +180,7 @@ fn free(tree: &Tree, parent: &Handle, name: &str) -> Result<(), Failure> {
     match tree.control().look(parent, name) {
         Err(failure) if failure.is(Status::NOENT) => Ok(()),
         Err(failure) => Err(failure),
-        Ok((folder, attributes)) if attributes.kind == Kind::Folder => {
+        Ok((folder, attributes)) if attributes.kind == FileType::Folder => {
             tree.entries(&folder, &mut |_| Err(exists()))
         }
         Ok(_) => Err(exists()),
@@ -225,7 +231,7 @@ pub(crate) fn remove_empty_folder(shared: &Shared, key: &Key) -> Result<bool, St
     let removed = tree.fresh(|| {
         let parent = tree.folder(above, Missing::Fail)?;
         let (folder, attributes) = tree.control().look(&parent, name)?;
-        if attributes.kind != Kind::Folder {
+        if attributes.kind != FileType::Folder {
             return Err(Failure::Status(Status::NOTDIR));
         }
         remove_leftovers(tree, &folder)?;
@@ -245,12 +251,13 @@ pub(crate) fn remove_empty_folder(shared: &Shared, key: &Key) -> Result<bool, St
 fn remove_leftovers(tree: &Tree, folder: &Handle) -> Result<(), Failure> {
     let mut leftovers = Vec::new();
     tree.entries(folder, &mut |listed| {
-        // Names given by `temporary` are UTF-8 when those of the objects are.
+        // Names given by `unfinished_name` are UTF-8 when those of the objects are.
         match String::from_utf8(listed.name) {
-            Ok(name) if is_temporary(name.as_bytes()) => {
+            Ok(name) if is_unfinished_name(name.as_bytes()) => {
                 leftovers.push(name);
                 Ok(())
             }
+            // Collected first and removed afterwards, so that nothing goes while something else stays.
             _ => Err(Failure::Status(Status::NOTEMPTY)),
         }
     })?;

@@ -13,7 +13,7 @@ pub(crate) struct Handle {
 }
 
 impl Handle {
-    /// No handle at all.
+    /// The empty handle, which no server gives.
     pub(crate) const NONE: Self = Self { len: 0, bytes: [0; HANDLE_BYTES_MAX] };
 
     /// `None` when it is empty or too long to be one.
@@ -37,7 +37,7 @@ impl fmt::Debug for Handle {
 
 /// What an object is (`ftype3`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FileType {
     File,
     Folder,
     Link,
@@ -45,10 +45,10 @@ pub(crate) enum Kind {
     Special,
 }
 
-/// What is used of an object's attributes (`fattr3`).
+/// The attributes of an object that are used here (`fattr3`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Attributes {
-    pub(crate) kind: Kind,
+    pub(crate) kind: FileType,
     pub(crate) bytes: u64,
     pub(crate) used_bytes: u64,
     pub(crate) file_system: u64,
@@ -60,7 +60,7 @@ pub(crate) struct Attributes {
 pub(crate) enum Unread {
     /// The bytes end before it; so many are needed, counted from the first.
     More(usize),
-    /// It is none; says what is wrong.
+    /// The bytes are not such a value; says what is wrong.
     Wrong(&'static str),
 }
 
@@ -101,6 +101,7 @@ impl<'a> Reader<'a> {
         match self.word()? {
             0 => Ok(false),
             1 => Ok(true),
+            // RFC 4506 section 4.4: other values show that the bytes are not read from where a flag is.
             _ => Err(Unread::Wrong("a truth value that is neither 0 nor 1")),
         }
     }
@@ -130,10 +131,10 @@ impl<'a> Reader<'a> {
     /// `fattr3` (RFC 1813 section 2.6).
     pub(crate) fn attributes(&mut self) -> Result<Attributes, Unread> {
         let kind = match self.word()? {
-            1 => Kind::File,
-            2 => Kind::Folder,
-            5 => Kind::Link,
-            3 | 4 | 6 | 7 => Kind::Special,
+            1 => FileType::File,
+            2 => FileType::Folder,
+            5 => FileType::Link,
+            3 | 4 | 6 | 7 => FileType::Special,
             _ => return Err(Unread::Wrong("an unknown type of file")),
         };
         // mode, links, owner, group
@@ -149,6 +150,7 @@ impl<'a> Reader<'a> {
         let nanoseconds = self.word()?;
         // time of last change of attributes
         self.take(8)?;
+        // nfstime3 has unsigned seconds since 1970, where a local file's may be negative.
         let modified_ns = i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds);
         Ok(Attributes { kind, bytes, used_bytes, file_system, modified_ns })
     }

@@ -20,19 +20,21 @@ use backend::StoreError;
 use http_body_util::Limited;
 
 use crate::connect::CONNECT_TIMEOUT;
-use crate::credentials::{Cell, Current};
+use crate::credentials::{Current, Keyring};
 use crate::endpoint::Endpoint;
 
 /// Patience for one answer to a call that is not timed.
 const CALL_TIMEOUT: Duration = Duration::from_mins(1);
 /// Attempts at a call that is not timed.
+// Writing a dataset takes thousands of calls; one 503 among them is no reason to give up.
 const CALL_ATTEMPTS: u32 = 4;
 
-/// Most bytes of an answer that is not an object: twice a page of 1,000 of the longest keys, every letter of which is escaped.
-/// The SDK holds it whole.
+/// Bytes of an answer that is not an object, at most: twice a page of 1,000 of the longest keys with every letter
+/// escaped. The SDK holds it whole.
+// An endless listing was seen to take a gigabyte of memory in three seconds.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
-/// Who trusts whom over HTTPS.
+/// Which certificates are trusted over HTTPS.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Trust {
     /// Whether the system's certificates are read, which takes a while.
@@ -71,6 +73,7 @@ impl Intercept for Bounded {
         _: &RuntimeComponents,
         settings: &mut ConfigBag,
     ) -> Result<(), BoxError> {
+        // The body of an object is streamed and as long as the object. Every other answer is held whole.
         let is_object = settings.load::<Metadata>().is_some_and(|of| of.name() == "GetObject");
         if !is_object {
             let body = context.response_mut().body_mut();
@@ -96,7 +99,7 @@ pub(crate) enum Purpose {
 /// A client of one bucket's service.
 pub(crate) fn client(
     endpoint: &Endpoint,
-    cell: Option<&Arc<Cell>>,
+    keyring: Option<&Arc<Keyring>>,
     http: SharedHttpClient,
     purpose: Purpose,
 ) -> Client {
@@ -108,9 +111,14 @@ pub(crate) fn client(
         .behavior_version(BehaviorVersion::latest())
         .region(Region::new(endpoint.region.clone()))
         .force_path_style(endpoint.path_style)
+        // Directory buckets have sessions that are opened by calls of their own, which nobody here would
+        // count.
         .disable_s3_express_session_auth(true)
         .http_client(http)
+        // It would end a slow body by an error of the client's own; slow is what is to be measured.
         .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
+        // WhenSupported, the SDK's default, sends checksums behind bodies, which some services other than AWS
+        // refuse.
         .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
         .response_checksum_validation(validation);
     builder = match purpose {
@@ -124,14 +132,16 @@ pub(crate) fn client(
                     .build(),
             ),
         Purpose::Measured { .. } => builder
+            // By default the SDK sleeps and tries again: under throttling it shows latencies of 0.6 to 1.1 s
+            // that are its own (measured).
             .retry_config(RetryConfig::disabled())
             .timeout_config(TimeoutConfig::builder().connect_timeout(CONNECT_TIMEOUT).build()),
     };
     if let Some(url) = &endpoint.url {
         builder = builder.endpoint_url(url);
     }
-    builder = match cell {
-        Some(cell) => builder.credentials_provider(Current(Arc::clone(cell))),
+    builder = match keyring {
+        Some(keyring) => builder.credentials_provider(Current(Arc::clone(keyring))),
         None => builder.allow_no_auth(),
     };
     Client::from_conf(builder.build())

@@ -17,6 +17,7 @@ use rustls::{CertificateError, ClientConfig, ClientConnection, RootCertStore};
 use crate::endpoint::Endpoint;
 
 /// Patience for a connection.
+// The SDK's own default is 3.1 s; a SYN that is lost is sent again after 1 and 3 s.
 pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Certificates to trust beside those of the system.
@@ -43,6 +44,7 @@ pub(crate) fn tls(endpoint: &Endpoint, ca: Option<&[u8]>) -> Result<Option<Tls>,
             .to_owned(),
     };
     let mut roots = RootCertStore::empty();
+    // Certificates that cannot be read are passed over: systems carry some that no library accepts.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if let Some(ca) = ca {
         roots.add_parsable_certificates(CertificateDer::pem_slice_iter(ca).flatten());
@@ -56,12 +58,13 @@ pub(crate) fn tls(endpoint: &Endpoint, ca: Option<&[u8]>) -> Result<Option<Tls>,
         .map_err(|error| refuse(error.to_string()))?
         .with_root_certificates(roots)
         .with_no_client_auth();
+    // Only HTTP/1.1 is spoken here: a server that chose h2 would be sent what it cannot read.
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     let name = ServerName::try_from(endpoint.host.clone()).map_err(|error| refuse(error.to_string()))?;
     Ok(Some(Tls { config: Arc::new(config), name }))
 }
 
-/// The addresses that connections go to; each was connected to once.
+/// The addresses that connections go to; each was connected to once, to see whether it answers.
 pub(crate) fn reach(
     endpoint: &Endpoint,
     addresses: Addresses,
@@ -79,6 +82,7 @@ pub(crate) fn reach(
     for address in distinct {
         match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
             Ok(socket) => {
+                // One handshake is enough: all addresses stand for one name, and so for one certificate.
                 if let (Some(tls), true) = (tls, reached.is_empty()) {
                     shake_hands(endpoint, socket, tls)?;
                 }
@@ -121,6 +125,7 @@ fn no_connection(endpoint: &Endpoint, address: SocketAddr, error: &io::Error) ->
 }
 
 fn unavailable(endpoint: &Endpoint, reason: String, hint: &str) -> StoreError {
+    // curl and the AWS tools look at these, so a user behind a proxy may wonder why nothing is reached.
     let names = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"];
     let proxy = names.iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
     let hint = match proxy {

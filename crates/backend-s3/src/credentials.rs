@@ -1,4 +1,4 @@
-//! Whose requests these are: found once, renewed before they expire, shared by all clients of a store.
+//! The credentials that sign requests: found once, renewed before they expire, shared by all clients of a store.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,26 +22,26 @@ const CHAIN_TIMEOUT: Duration = Duration::from_secs(15);
 const METADATA_TIMEOUT: Duration = Duration::from_secs(1);
 /// Credentials are renewed this long before they expire, as AWS's own clients do at the latest.
 const RENEWED_BEFORE: Duration = Duration::from_mins(5);
-/// Before another attempt when they could not be renewed, and between two while a renewal brings nothing later.
+/// The pause after a renewal that failed, or that brought nothing that lasts longer.
 const RETRIED_AFTER: Duration = Duration::from_secs(30);
-/// Between two attempts, at the least.
+/// The shortest pause between two attempts.
 const ATTEMPTS_APART: Duration = Duration::from_secs(1);
 
 /// The credentials in force.
-pub(crate) struct Cell {
+pub(crate) struct Keyring {
     generation: AtomicU64,
     current: RwLock<Credentials>,
-    /// Those before: a reply to a request that they signed may still quote them.
+    /// The credentials before: a reply to a request that they signed may still quote them.
     previous: RwLock<Option<Credentials>>,
 }
 
-impl fmt::Debug for Cell {
+impl fmt::Debug for Keyring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("(credentials)")
     }
 }
 
-impl Cell {
+impl Keyring {
     pub(crate) fn new(credentials: Credentials) -> Arc<Self> {
         let (current, previous) = (RwLock::new(credentials), RwLock::default());
         Arc::new(Self { generation: AtomicU64::new(1), current, previous })
@@ -57,6 +57,7 @@ impl Cell {
     }
 
     fn replace(&self, credentials: Credentials) {
+        // Both under lock: a reply that quotes the old key must find it among the previous ones.
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         let mut previous = self.previous.write().unwrap_or_else(PoisonError::into_inner);
         *previous = Some(std::mem::replace(&mut *current, credentials));
@@ -69,13 +70,15 @@ impl Cell {
         let previous = self.previous.read().unwrap_or_else(PoisonError::into_inner).clone();
         let text = [Some(self.current()), previous].iter().flatten().fold(text.to_owned(), scrubbed);
         match text.split_once("AWS4-HMAC-SHA256") {
+            // Whatever follows is a header that someone quoted: a credential scope and a signature.
             Some((before, _)) => format!("{before}(hidden)"),
             None => text,
         }
     }
 
-    /// Where they come from, in a word; never who they are.
+    /// The name of their source; never the credentials.
     pub(crate) fn kind(&self) -> String {
+        // The SDK has no accessor for the provider's name; its Debug alone shows it.
         let debug = format!("{:?}", self.current());
         let name = debug.split("provider_name: \"").nth(1).and_then(|rest| rest.split('"').next());
         name.unwrap_or("unknown").to_owned()
@@ -93,13 +96,14 @@ fn scrubbed(text: String, credentials: &Credentials) -> String {
     secrets.fold(text, |text, secret| hidden(&text, secret))
 }
 
-/// Fewer characters of a secret than this tell nothing.
+/// Fewer characters of a secret than this give nothing away.
 const TELLING: usize = 5;
 
 /// A text without a secret, nor the beginning of one that was cut off with the text.
 fn hidden(text: &str, secret: &str) -> String {
     let mut text = text.replace(secret, "(hidden)");
     let cut =
+        // The longest first: a text that was cut off may end in any part of a secret.
         (TELLING..secret.len()).rev().find(|len| secret.get(..*len).is_some_and(|part| text.ends_with(part)));
     if let Some(cut) = cut {
         text.truncate(text.len() - cut);
@@ -110,7 +114,7 @@ fn hidden(text: &str, secret: &str) -> String {
 
 /// Gives the SDK the credentials in force.
 #[derive(Debug, Clone)]
-pub(crate) struct Current(pub(crate) Arc<Cell>);
+pub(crate) struct Current(pub(crate) Arc<Keyring>);
 
 impl ProvideCredentials for Current {
     fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
@@ -128,6 +132,7 @@ pub(crate) fn chain(profile: Option<&str>, region: &str, http: &SharedHttpClient
         ProviderConfig::without_region().with_region(Some(region.clone())).with_http_client(http.clone());
     let metadata = imds::Client::builder()
         .configure(&config)
+        // Outside of AWS nothing answers at 169.254.169.254, and each attempt would be waited for.
         .max_attempts(1)
         .connect_timeout(METADATA_TIMEOUT)
         .read_timeout(METADATA_TIMEOUT)
@@ -169,16 +174,16 @@ pub(crate) async fn first(
 }
 
 /// Renews credentials for as long as it is polled; ends at once where they do not expire.
-pub(crate) async fn renew(provider: Arc<dyn ProvideCredentials>, cell: Arc<Cell>) {
+pub(crate) async fn renew(provider: Arc<dyn ProvideCredentials>, keyring: Arc<Keyring>) {
     let mut failed = false;
-    while let Some(expiry) = cell.current().expiry() {
+    while let Some(expiry) = keyring.current().expiry() {
         tokio::time::sleep(patience(expiry, wall::now(), failed)).await;
         let found = tokio::time::timeout(CHAIN_TIMEOUT, provider.provide_credentials()).await;
         failed = match found {
             // A source may give the same ones until they expire.
             Ok(Ok(credentials)) => {
-                if credentials != cell.current() {
-                    cell.replace(credentials);
+                if credentials != keyring.current() {
+                    keyring.replace(credentials);
                 }
                 false
             }
@@ -187,14 +192,15 @@ pub(crate) async fn renew(provider: Arc<dyn ProvideCredentials>, cell: Arc<Cell>
     }
 }
 
-/// How long credentials are left alone. Some live for less than the time before which they are to be renewed: of those
-/// half the time that is left.
+/// How long to wait until credentials are renewed. Some live for less than [`RENEWED_BEFORE`]: those are renewed after
+/// half of the time that is left.
 fn patience(expiry: SystemTime, now: SystemTime, failed: bool) -> Duration {
     let left = expiry.duration_since(now).unwrap_or_default();
     let early = left.saturating_sub(RENEWED_BEFORE);
     if early > RETRIED_AFTER && !failed {
         return early;
     }
+    // Already expired: the source is asked twice a minute, not in a loop.
     if left.is_zero() { RETRIED_AFTER } else { (left / 2).clamp(ATTEMPTS_APART, RETRIED_AFTER) }
 }
 
@@ -210,26 +216,26 @@ mod tests {
 
     #[test]
     fn nothing_shows_a_secret() {
-        let cell = Cell::new(credentials("AKIA1234"));
-        let shown = format!("{cell:?} {:?} {}", Current(Arc::clone(&cell)), cell.kind());
+        let keyring = Keyring::new(credentials("AKIA1234"));
+        let shown = format!("{keyring:?} {:?} {}", Current(Arc::clone(&keyring)), keyring.kind());
         assert!(!["AKIA1234", "wJalr", "FwoG"].iter().any(|secret| shown.contains(secret)), "{shown}");
-        assert_eq!(cell.kind(), "Environment");
+        assert_eq!(keyring.kind(), "Environment");
         assert_eq!(
-            cell.scrub("key AKIA1234, FwoG/token of wJalr/secret"),
+            keyring.scrub("key AKIA1234, FwoG/token of wJalr/secret"),
             "key (hidden), (hidden) of (hidden)"
         );
-        assert_eq!(cell.scrub("cut off: FwoG/to"), "cut off: (hidden)");
-        assert_eq!(cell.scrub("sent AWS4-HMAC-SHA256 Credential=x,Signature=y"), "sent (hidden)");
+        assert_eq!(keyring.scrub("cut off: FwoG/to"), "cut off: (hidden)");
+        assert_eq!(keyring.scrub("sent AWS4-HMAC-SHA256 Credential=x,Signature=y"), "sent (hidden)");
     }
 
     #[test]
     fn a_new_generation_means_new_credentials() {
-        let cell = Cell::new(credentials("A"));
-        let before = cell.generation();
-        cell.replace(credentials("B"));
-        assert_ne!(cell.generation(), before);
-        assert_eq!(cell.current().access_key_id(), "B");
-        assert_eq!(cell.scrub("A1, not B2"), "(hidden)1, not (hidden)2", "an answer to the old ones, too");
+        let keyring = Keyring::new(credentials("A"));
+        let before = keyring.generation();
+        keyring.replace(credentials("B"));
+        assert_ne!(keyring.generation(), before);
+        assert_eq!(keyring.current().access_key_id(), "B");
+        assert_eq!(keyring.scrub("A1, not B2"), "(hidden)1, not (hidden)2", "an answer to the old ones, too");
     }
 
     #[test]

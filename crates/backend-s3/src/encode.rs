@@ -20,6 +20,8 @@ fn push(text: &str, keep_slash: bool, out: &mut Vec<u8>) {
     for byte in text.bytes() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(byte),
+            // AWS signs the key's slashes as they are. An encoded one would be another key to services that
+            // decode once.
             b'/' if keep_slash => out.push(byte),
             _ => {
                 let (high, low) = (usize::from(byte >> 4), usize::from(byte & 15));
@@ -31,6 +33,7 @@ fn push(text: &str, keep_slash: bool, out: &mut Vec<u8>) {
 
 /// Appends a number in decimal, without the machinery of formatting.
 pub(crate) fn push_number(mut number: u64, out: &mut Vec<u8>) {
+    // u64::MAX has 20 digits.
     let mut digits = [b'0'; 20];
     let mut first = digits.len();
     while number > 0 || first == digits.len() {

@@ -34,6 +34,7 @@ impl Endpoint {
         let path_style = match config.style {
             BucketStyle::Path => true,
             BucketStyle::Virtual => false,
+            // Services of one's own seldom have a DNS name for every bucket; AWS has.
             BucketStyle::Auto => url.is_some() || !is_host_label(bucket),
         };
         if !path_style && is_address {
@@ -49,6 +50,8 @@ impl Endpoint {
         let host = if path_style { parsed.host } else { format!("{bucket}.{}", parsed.host) };
         let named = if host.contains(':') { format!("[{host}]") } else { host.clone() };
         let usual = if parsed.https { 443 } else { 80 };
+        // Clients leave the default port out of Host. The signature covers the header, so both sides must
+        // write it alike.
         let authority = if parsed.port == usual { named } else { format!("{named}:{}", parsed.port) };
         let base =
             if path_style { format!("{}/{bucket}/", parsed.path) } else { format!("{}/", parsed.path) };
@@ -100,6 +103,7 @@ impl Url {
         } else {
             return Err(refuse("it begins with neither https:// nor http://"));
         };
+        // A user and a password in a URL would reach the record with it.
         if rest.contains(['?', '#', '@']) || rest.contains(|c: char| c.is_whitespace() || c.is_control()) {
             return Err(refuse("it holds more than a host, a port and a path"));
         }

@@ -1,4 +1,4 @@
-//! Which version of each object was seen.
+//! Which version of each object was seen first.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,6 +20,7 @@ impl Etags {
         };
         // 0 stands for nothing seen.
         let hash = fnv(etag).max(1);
+        // Whichever queue is first decides; the number alone matters, so no order is needed.
         match seen.compare_exchange(0, hash, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => true,
             Err(first) => first == hash,

@@ -25,7 +25,7 @@ pub(crate) struct Failed {
     pub(crate) region: Option<String>,
     /// The service's clock, seconds since 1970.
     pub(crate) date_s: Option<i64>,
-    /// What it is to an operation.
+    /// The error of an operation that fails in this way.
     pub(crate) error: OpError,
 }
 
@@ -38,6 +38,7 @@ impl Failed {
         let status = reply.map_or(0, |reply| reply.status().as_u16());
         let header = |name: &str| reply.and_then(|reply| reply.headers().get(name)).map(str::to_owned);
         let mut scan = Scan::default();
+        // Read beside the SDK, which keeps neither the region nor the code of every service.
         if let Some(body) = reply.and_then(|reply| reply.body().bytes()) {
             scan.push(body);
         }
@@ -75,6 +76,7 @@ impl Failed {
 
     /// The object was there already, or another writer was faster.
     pub(crate) fn is_taken(&self) -> bool {
+        // 412: the key is there. 409: another write to it was under way at the same time.
         self.status == 412 || (self.status == 409 && self.code == "ConditionalRequestConflict")
     }
 
@@ -85,6 +87,8 @@ impl Failed {
 
     /// As a failure of a store: of one object, or a lack of room.
     pub(crate) fn into_store(self, action: &'static str, object: &str) -> StoreError {
+        // 507 is WebDAV's (RFC 4918, section 11.5); the codes are those of Ceph, MinIO and others. AWS has
+        // none: a bucket is never full.
         let full = ["QuotaExceeded", "InsufficientStorage", "XMinioStorageFull", "StorageFull"];
         if self.status == 507 || full.contains(&self.code.as_str()) {
             return StoreError::Full { object: object.to_owned() };
@@ -110,15 +114,16 @@ impl Failed {
     }
 }
 
-/// What a failure of the SDK is to an operation.
+/// The error of an operation that fails in the SDK.
 fn op_error<E>(error: &SdkError<E, HttpResponse>, status: u16, code: &str) -> OpError {
     if status >= 300 {
         return kind::error(status, code);
     }
     let plain = match error {
         SdkError::TimeoutError(_) => ErrorKind::Timeout,
+        // The one time-out that measured clients set is that for a connection (`client::client`).
         SdkError::DispatchFailure(failure) if failure.is_timeout() => ErrorKind::Connect,
-        // What came is no HTTP: the HTTP client's own errors that pass are of a kind.
+        // What came is no HTTP: errors of the HTTP client that may pass have a kind.
         SdkError::DispatchFailure(failure) if failure.is_other() && failure.as_other().is_none() => {
             ErrorKind::Protocol
         }
@@ -130,6 +135,11 @@ fn op_error<E>(error: &SdkError<E, HttpResponse>, status: u16, code: &str) -> Op
         _ => ErrorKind::Other,
     };
     OpError { kind: plain, code: u32::from(status) }
+}
+
+/// A text of a service without the characters that would move the cursor of a terminal.
+pub(crate) fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// The operating system's error below others.
@@ -150,6 +160,7 @@ pub(crate) fn causes(error: &(dyn Error + 'static)) -> String {
     let mut next = error.source();
     while let Some(error) = next {
         let cause = error.to_string();
+        // The SDK's errors often repeat the text of their cause.
         if !text.contains(&cause) {
             text = format!("{text}: {cause}");
         }

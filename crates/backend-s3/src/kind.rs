@@ -1,4 +1,4 @@
-//! What a failure of the service means for an operation.
+//! The kinds of error that failures of the service are counted as.
 
 use backend::{ErrorKind, OpError};
 
@@ -9,10 +9,13 @@ pub(crate) fn kind(status: u16, code: &str) -> ErrorKind {
     match (status, code) {
         (_, "RequestTimeout") | (408, _) => ErrorKind::Timeout,
         (_, "SlowDown" | "ServiceUnavailable" | "Throttling" | "ThrottlingException" | "TooManyRequests")
+        // S3 asks for fewer requests by 503 SlowDown, other services by 429. Neither is a fault of the
+        // server.
         | (429 | 503, _) => ErrorKind::Throttled,
         // A signature for another region than the bucket's.
         (_, "AuthorizationHeaderMalformed" | "PermanentRedirect" | "TemporaryRedirect")
         | (300..=303 | 305..=399, _) => ErrorKind::Redirect,
+        // S3 answers an expired token with 400.
         (401 | 403, _) | (400, "ExpiredToken" | "InvalidToken" | "TokenRefreshRequired") => {
             ErrorKind::Permission
         }
@@ -30,7 +33,7 @@ pub(crate) fn error(status: u16, code: &str) -> OpError {
     OpError { kind: kind(status, code), code: u32::from(status) }
 }
 
-/// A failure that has no number.
+/// A failure without a number.
 pub(crate) fn plain(kind: ErrorKind) -> OpError {
     OpError { kind, code: 0 }
 }

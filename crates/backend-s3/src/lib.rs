@@ -23,6 +23,7 @@ mod lean;
 mod listing;
 mod names;
 mod open;
+mod ranges;
 mod runtime;
 mod sdk;
 mod sign;

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::ops::ControlFlow;
 
+use aws_sdk_s3::operation::head_object::HeadObjectOutput;
 use aws_sdk_s3::operation::list_objects_v2::ListObjectsV2Output;
 use aws_sdk_s3::types::Object;
 use aws_smithy_types::DateTime;
@@ -14,15 +15,9 @@ use dataset::{Key, MARKER_NAME};
 use crate::names::fnv;
 use crate::open::Bucket;
 
-/// Keys after which the timed listing of a folder is given up, `objects` being in the dataset: what others put beside
-/// them is no reason, a service that makes up keys is.
-pub(crate) fn keys_max(objects: u32) -> u64 {
-    2 * u64::from(objects) + 100_000
-}
-
 /// Nanoseconds since 1970 of a modification. A listing has milliseconds and a look at one object seconds (HTTP dates),
 /// so both are cut to seconds: an object that was not modified must not seem to be.
-pub(crate) fn modified_ns(time: Option<&DateTime>) -> i128 {
+fn modified_ns(time: Option<&DateTime>) -> i128 {
     time.map_or(0, |time| i128::from(time.secs()) * 1_000_000_000)
 }
 
@@ -66,6 +61,7 @@ impl<'a> Pages<'a> {
     /// `None` for what stands for a folder in other tools: a key with a slash at its end.
     fn entry(&self, object: &Object) -> Result<Option<Entry>, StoreError> {
         let physical = object.key().unwrap_or_default();
+        // The console of AWS makes such keys, without bytes, to show an empty folder.
         if physical.ends_with('/') {
             return Ok(None);
         }
@@ -103,7 +99,7 @@ fn page(
         .map_err(|error| bucket.failed(&error).into_store("list", &bucket.shown(prefix)))
 }
 
-/// Where a listing goes on; `None` at its end.
+/// The token of the next page; `None` at the end of the listing.
 fn next_token(
     bucket: &Bucket,
     prefix: &str,
@@ -150,6 +146,8 @@ pub(crate) fn list(
         }
     }
     loop {
+        // A listing of each prefix is in order, so the smallest head of all is the next. Few prefixes make a
+        // heap not worth it.
         let first = (0..heads.len())
             .filter_map(|number| Some((&heads[number].as_ref()?.key, number)))
             .min()
@@ -197,26 +195,27 @@ pub(crate) fn folders(bucket: &Bucket) -> Result<Vec<Key>, StoreError> {
     }
 }
 
+/// What a HEAD says of the object at a key of the bucket; `None` where there is none.
+pub(crate) fn head(bucket: &Bucket, physical: &str) -> Result<Option<HeadObjectOutput>, StoreError> {
+    let asked = bucket.client.head_object().bucket(&bucket.config.bucket).key(physical).send();
+    match bucket.runtime.run(asked) {
+        Ok(found) => Ok(Some(found)),
+        Err(error) => match bucket.failed(&error) {
+            failed if failed.is_missing() => Ok(None),
+            failed => Err(failed.into_store("look at", &bucket.shown(physical))),
+        },
+    }
+}
+
 /// Size and time of one object.
 pub(crate) fn stat(bucket: &Bucket, key: &Key) -> Result<Option<Entry>, StoreError> {
-    let physical = bucket.names.of(key);
-    let asked = bucket.client.head_object().bucket(&bucket.config.bucket).key(&physical).send();
-    match bucket.runtime.run(asked) {
-        Ok(found) => Ok(Some(Entry {
-            key: key.clone(),
-            bytes: u64::try_from(found.content_length().unwrap_or(0)).unwrap_or(0),
-            modified_ns: modified_ns(found.last_modified()),
-            allocated_bytes: None,
-        })),
-        Err(error) => {
-            let failed = bucket.failed(&error);
-            if failed.is_missing() {
-                Ok(None)
-            } else {
-                Err(failed.into_store("look at", &bucket.shown(&physical)))
-            }
-        }
-    }
+    let found = head(bucket, &bucket.names.of(key))?;
+    Ok(found.map(|found| Entry {
+        key: key.clone(),
+        bytes: u64::try_from(found.content_length().unwrap_or(0)).unwrap_or(0),
+        modified_ns: modified_ns(found.last_modified()),
+        allocated_bytes: None,
+    }))
 }
 
 /// Whether nothing lies below a folder, markers included.
@@ -225,6 +224,7 @@ pub(crate) fn is_empty(bucket: &Bucket, folder: &Key) -> Result<bool, StoreError
     let roots = (0..spread).map(|root| bucket.names.root(root));
     let plain = (spread > 1).then(|| bucket.names.prefix().to_owned());
     for root in roots.chain(plain) {
+        // One key answers it, however many there are.
         let page = page(bucket, &format!("{root}{folder}/"), None, None, Some(1))?;
         if !page.contents().is_empty() {
             return Ok(false);

@@ -20,6 +20,7 @@ impl Names {
     pub(crate) fn new(prefix: &str, spread: u32) -> Self {
         let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
         let spread = spread.max(1);
+        // One width for all prefixes of a target, so that they sort by their numbers.
         let digits = (32 - (spread - 1).leading_zeros()).div_ceil(4).max(2) as usize;
         Self { prefix, spread, digits }
     }
@@ -37,6 +38,8 @@ impl Names {
     /// Appends where the object of `key` lies.
     pub(crate) fn write(&self, key: &str, out: &mut String) {
         out.push_str(&self.prefix);
+        // S3 limits requests for each prefix (5,500 GETs a second); objects below one folder would share one
+        // limit.
         if self.spread > 1 && !is_marker(key) {
             self.push_spread((hash(key) % u64::from(self.spread)) as u32, out);
         }
@@ -76,6 +79,7 @@ impl Names {
         let name = key.strip_prefix(folder.as_str()).and_then(|name| name.strip_prefix('/'));
         let mut place = String::new();
         self.write(key, &mut place);
+        // Made again and compared: an upload that merely looks like one of this folder is another's.
         place == physical && name.is_some_and(is_object)
     }
 

@@ -22,9 +22,9 @@ use plan::{Keys, S3Config};
 
 use crate::client::{self, Purpose, Trust};
 use crate::connect;
-use crate::credentials::{self, Cell};
+use crate::credentials::{self, Keyring};
 use crate::endpoint::Endpoint;
-use crate::failure::Failed;
+use crate::failure::{self, Failed};
 use crate::names::Names;
 use crate::runtime::Runtime;
 use crate::wall;
@@ -35,7 +35,7 @@ pub(crate) struct Bucket {
     pub(crate) endpoint: Endpoint,
     pub(crate) names: Names,
     /// `None` where requests are not signed.
-    pub(crate) cell: Option<Arc<Cell>>,
+    pub(crate) keyring: Option<Arc<Keyring>>,
     pub(crate) addresses: Vec<SocketAddr>,
     pub(crate) tls: Option<Tls>,
     pub(crate) trust: Trust,
@@ -50,7 +50,7 @@ pub(crate) struct Bucket {
 /// What feedline's emulator calls itself in the field `Server` of its replies.
 const EMULATOR: &str = "feedline-emulator";
 
-/// Sees who answers.
+/// Notes whether the emulator answers.
 #[derive(Debug)]
 struct Greeting(Arc<AtomicBool>);
 
@@ -65,6 +65,8 @@ impl Intercept for Greeting {
         _: &RuntimeComponents,
         _: &mut ConfigBag,
     ) -> Result<(), BoxError> {
+        // Told by the reply and not by the address: whoever pastes the emulator's address must not get a
+        // verdict on it.
         self.0.store(context.response().headers().get("server") == Some(EMULATOR), Ordering::Relaxed);
         Ok(())
     }
@@ -82,27 +84,31 @@ impl Bucket {
         let ca = config.ca.as_deref().map(connect::read_ca).transpose()?;
         let chained = matches!(config.keys, Keys::Chain { .. });
         let url = config.endpoint.clone().or_else(|| {
-            // What feedline started itself is not found by the user's environment.
+            // A server that feedline started is not the one that the user's environment names.
+            // In the order of the SDKs: the service's own variable goes before the one for all services.
             let names = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"];
             let found = names.iter().find_map(|name| std::env::var(name).ok().filter(|url| !url.is_empty()));
             found.filter(|_| !matches!(config.keys, Keys::Own { .. }))
         });
+        // A scenario with an endpoint of its own rarely names a region, and most such services take any.
         let region = region(config, url.is_some(), &runtime)?;
         let endpoint = Endpoint::new(config, url, &region)?;
         let tls = connect::tls(&endpoint, ca.as_deref())?;
+        // Name, connection and certificate are tried one by one before the SDK is asked: its errors do not
+        // say which of them it was.
         let addresses = connect::reach(&endpoint, config.addresses, tls.as_ref())?;
         // SSO, web identity and AWS itself are reached by HTTPS.
         let trust = Trust { system: endpoint.https || chained, ca };
         let http = client::http(&trust)?;
-        let cell = cell(config, &region, &http, &runtime)?;
-        let client = client::client(&endpoint, cell.as_ref(), http, Purpose::Control);
+        let keyring = keyring(config, &region, &http, &runtime)?;
+        let client = client::client(&endpoint, keyring.as_ref(), http, Purpose::Control);
         let names = Names::new(&config.prefix, config.prefixes);
         let config = config.clone();
         let mut bucket = Self {
             config,
             endpoint,
             names,
-            cell,
+            keyring,
             addresses,
             tls,
             trust,
@@ -119,8 +125,9 @@ impl Bucket {
     /// emulator answered.
     fn look(&self) -> Result<bool, StoreError> {
         let prefix = self.names.prefix();
-        // Nobody is to wait for all attempts at a service that is silent.
+        // Without it a silent service would be waited for through all attempts.
         let patience = TimeoutConfig::builder().operation_timeout(self.reply_timeout).build();
+        // One key is enough to need everything that a run needs, and no bucket is too large for it.
         let asked = self.client.list_objects_v2().bucket(&self.config.bucket).prefix(prefix).max_keys(1);
         let emulated = Arc::new(AtomicBool::new(false));
         let asked = asked
@@ -142,11 +149,10 @@ impl Bucket {
         E: aws_sdk_s3::error::ProvideErrorMetadata + std::error::Error + 'static,
     {
         let mut failed = Failed::of(error);
-        if let Some(cell) = &self.cell {
-            failed.message = cell.scrub(&failed.message);
+        if let Some(keyring) = &self.keyring {
+            failed.message = keyring.scrub(&failed.message);
         }
-        // Nothing that a service says moves the cursor of a terminal.
-        failed.message = failed.message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        failed.message = failure::one_line(&failed.message);
         failed
     }
 
@@ -177,6 +183,7 @@ impl Bucket {
             (_, "ExpiredToken" | "InvalidToken" | "TokenRefreshRequired") => {
                 (failed.text(), "sign in again (`aws sso login`), or renew AWS_SESSION_TOKEN".to_owned())
             }
+            // S3 answers a signature for another region by one of these, and names the bucket's region.
             (_, "AuthorizationHeaderMalformed" | "PermanentRedirect" | "TemporaryRedirect")
             | (301 | 302 | 307 | 308, _) => self.elsewhere(failed),
             (407, _) => (
@@ -184,9 +191,10 @@ impl Bucket {
                 "storage is never measured through a proxy: use an endpoint that is reached directly"
                     .to_owned(),
             ),
+            // Without a code it is some other server that forbids: see below.
             (401 | 403, code) if !code.is_empty() => (
                 failed.text(),
-                if self.cell.is_some() {
+                if self.keyring.is_some() {
                     "the credentials need s3:ListBucket on the bucket and s3:GetObject on its keys".to_owned()
                 } else {
                     "the bucket is not public: leave out anonymous = true and give credentials".to_owned()
@@ -264,23 +272,24 @@ fn region(config: &S3Config, own_endpoint: bool, runtime: &Runtime) -> Result<St
 }
 
 /// The credentials, kept in force from here on.
-fn cell(
+fn keyring(
     config: &S3Config,
     region: &str,
     http: &aws_sdk_s3::config::SharedHttpClient,
     runtime: &Runtime,
-) -> Result<Option<Arc<Cell>>, StoreError> {
+) -> Result<Option<Arc<Keyring>>, StoreError> {
     match &config.keys {
         Keys::Anonymous => Ok(None),
+        // A server that feedline started has a key that does not expire.
         Keys::Own { id, secret } => {
-            Ok(Some(Cell::new(Credentials::new(id, secret.reveal(), None, None, "feedline"))))
+            Ok(Some(Keyring::new(Credentials::new(id, secret.reveal(), None, None, "feedline"))))
         }
         Keys::Chain { profile } => {
             let profile = profile.as_deref();
             let provider = runtime.run(credentials::chain(profile, region, http));
-            let cell = Cell::new(runtime.run(credentials::first(&*provider, profile))?);
-            runtime.keep(credentials::renew(provider, Arc::clone(&cell)));
-            Ok(Some(cell))
+            let keyring = Keyring::new(runtime.run(credentials::first(&*provider, profile))?);
+            runtime.keep(credentials::renew(provider, Arc::clone(&keyring)));
+            Ok(Some(keyring))
         }
     }
 }

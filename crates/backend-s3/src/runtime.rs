@@ -27,6 +27,8 @@ impl Runtime {
             reason: format!("its runtime does not start: {error}"),
             hint: "look at the limits of threads and open files (`ulimit -u -n`)".to_owned(),
         };
+        // A thread of its own keeps credentials renewed while nobody calls. Nothing that is timed runs here,
+        // so one is enough.
         let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel::<()>();
@@ -38,7 +40,7 @@ impl Runtime {
         Ok(Self { handle, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// The end of `future`, awaited by the calling thread.
+    /// Awaits `future` on the calling thread.
     pub(crate) fn run<F: Future>(&self, future: F) -> F::Output {
         self.handle.block_on(future)
     }
@@ -53,6 +55,7 @@ impl Drop for Runtime {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
+            // Waited for: a renewal that is under way still uses the process's sockets.
             let _ = thread.join();
         }
     }

@@ -12,13 +12,14 @@ use dataset::{Key, MARKER_NAME, Marker, Objects};
 use plan::{Addresses, Operation, S3Config};
 
 use crate::etags::Etags;
-use crate::lean::{Asking, Encoder, Lean, PARTS_MAX, span};
+use crate::lean::{Asking, Encoder, Lean, PARTS_MAX};
 use crate::open::Bucket;
+use crate::ranges::{ByteRange, content_range};
 use crate::sdk::SdkQueue;
 use crate::write::{self, S3Writer};
 use crate::{connect, failure, listing, sums};
 
-/// More than any marker has.
+/// Bytes of a marker that are read; no marker has more.
 const MARKER_BYTES_MAX: usize = 64 << 10;
 
 /// What a marker says beside what every store's does: the number of prefixes that the objects of its folder are spread
@@ -39,7 +40,7 @@ pub struct S3Store {
     seen: Mutex<Option<(Weak<Objects>, Arc<Etags>)>>,
 }
 
-/// What reads.
+/// The engine that reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Client {
     Lean,
@@ -111,7 +112,7 @@ impl S3Store {
         etags
     }
 
-    /// What was written or removed has no version that was seen.
+    /// Forgets the ETags that were seen, before something is written or removed.
     fn forget_etags(&self) {
         *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -126,6 +127,7 @@ impl S3Store {
         let mut text = vec![0; MARKER_BYTES_MAX];
         let length = self.read_at(&key, 0, &mut text)?;
         text.truncate(length);
+        // Tried on the service itself: some answer 200 to a condition that they do not know.
         let found = write::keeps_conditions(&self.bucket, owned.folder(), text)?;
         Ok(*self.conditional.get_or_init(|| found))
     }
@@ -136,6 +138,7 @@ impl S3Store {
             .ok()
             .and_then(|text| text.get(PREFIXES)?.as_u64());
         let (written, own) = (written.unwrap_or(1), self.bucket.names.spread());
+        // With another number the keys are other ones: objects would be missed, and a clean would leave them.
         if written == u64::from(own) {
             return Ok(());
         }
@@ -172,7 +175,7 @@ impl S3Store {
         };
         let asking = self.asking(spec);
         let encoder =
-            Encoder::new(&bucket.endpoint, &bucket.names, spec.objects, bucket.cell.as_ref(), spec.clock);
+            Encoder::new(&bucket.endpoint, &bucket.names, spec.objects, bucket.keyring.as_ref(), spec.clock);
         if parts(&asking) > 1 {
             backend_net::open(Lean::<{ PARTS_MAX as usize }>::new(asking, encoder), &settings, spec)
         } else {
@@ -183,6 +186,7 @@ impl S3Store {
 
 /// Connections of a queue; one for each request where nothing else is said.
 fn connections(spec: &QueueSpec<'_>) -> u32 {
+    // HTTP/1.1 has one request at a time on a connection, so fewer would make operations wait for each other.
     if spec.connections == 0 { spec.depth.max(1) } else { spec.connections }
 }
 
@@ -206,7 +210,10 @@ impl Store for S3Store {
             ("region", bucket.endpoint.region.clone()),
             ("bucket_style", if bucket.endpoint.path_style { "path" } else { "virtual" }.to_owned()),
             ("tls", yes(bucket.endpoint.https)),
-            ("credentials", bucket.cell.as_ref().map_or_else(|| "anonymous".to_owned(), |cell| cell.kind())),
+            (
+                "credentials",
+                bucket.keyring.as_ref().map_or_else(|| "anonymous".to_owned(), |keyring| keyring.kind()),
+            ),
             ("client", self.client.name().to_owned()),
             ("head_before_get", yes(config.head)),
             ("checksums_asked", yes(config.checksum)),
@@ -227,6 +234,7 @@ impl Store for S3Store {
     }
 
     fn limits(&self) -> Result<Limits, StoreError> {
+        // Ranges begin at any byte, and nothing of the kernel's lies between.
         Ok(Limits { direct_align_bytes: Some(1), page_cache: false })
     }
 
@@ -252,8 +260,9 @@ impl Store for S3Store {
         }
         let bucket = &self.bucket;
         let physical = bucket.names.of(key);
-        let range = format!("bytes={offset}-{}", offset + buf.len() as u64 - 1);
-        let asked = bucket.client.get_object().bucket(&bucket.config.bucket).key(&physical).range(range);
+        let range = ByteRange { offset, len: buf.len() as u64 };
+        let asked =
+            bucket.client.get_object().bucket(&bucket.config.bucket).key(&physical).range(range.header());
         let broken = |reason: String| StoreError::Object {
             action: "read",
             object: bucket.shown(&physical),
@@ -273,11 +282,12 @@ impl Store for S3Store {
                     };
                 }
             };
-            let found = reply.content_range().map(|found| span(found.as_bytes()));
+            let found = reply.content_range().map(|found| content_range(found.as_bytes()));
+            // A service that ignores Range sends the object from its start.
             if found.is_none() && offset > 0 {
                 return Err(broken("the endpoint ignores Range".to_owned()));
             }
-            if found.is_some_and(|span| span.is_none_or(|span| span.first != offset)) {
+            if found.is_some_and(|found| found.is_none_or(|found| found.first != offset)) {
                 return Err(broken("its Content-Range is not what was asked".to_owned()));
             }
             let mut filled = 0;

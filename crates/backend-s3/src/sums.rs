@@ -21,10 +21,13 @@ pub(crate) fn has_checksum(reply: &GetObjectOutput) -> bool {
         reply.checksum_sha1(),
         reply.checksum_sha256(),
     ];
+    // AWS marks such a composite checksum by a hyphen and the number of parts; it is of the parts' checksums
+    // and not of the bytes.
     found.into_iter().flatten().any(|checksum| !checksum.contains('-'))
 }
 
-/// Whether a body broke off because its bytes have another checksum than its headers say. The SDK gives no type of it out.
+/// Whether a body broke off because its bytes have another checksum than its headers say. The SDK exports no type for
+/// that error, so its text decides.
 pub(crate) fn is_mismatch(causes: &str) -> bool {
     causes.contains("checksum mismatch")
 }
@@ -37,6 +40,7 @@ fn md5_of_etag(reply: &GetObjectOutput) -> Option<u128> {
     let own_keys = matches!(reply.server_side_encryption(), None | Some(ServerSideEncryption::Aes256))
         && reply.sse_customer_algorithm().is_none();
     let digits = reply.e_tag()?.strip_prefix('"')?.strip_suffix('"')?;
+    // An object of several parts has a hyphen and their number behind the digits.
     let is_md5 = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     u128::from_str_radix(digits, 16).ok().filter(|_| is_md5 && own_keys)
 }
@@ -48,7 +52,7 @@ pub(crate) fn read(
     bytes_max: u64,
     limit: Duration,
 ) -> Result<Option<Summed>, StoreError> {
-    // A reply that is there at the first look would count as in time.
+    // A time-out of zero would still take a reply that is there at the first poll.
     if limit.is_zero() {
         return Ok(None);
     }
@@ -67,6 +71,7 @@ pub(crate) fn read(
         let length = reply.content_length().and_then(|length| u64::try_from(length).ok());
         let is_declared = has_checksum(&reply);
         let md5 = md5_of_etag(&reply).filter(|_| !is_declared);
+        // The whole object is held in memory, since its sum is known only at its end.
         if length.is_none_or(|length| length > bytes_max) || !(is_declared || md5.is_some()) {
             return Ok(None);
         }
@@ -76,7 +81,7 @@ pub(crate) fn read(
             source: std::io::Error::other(reason),
         })
     };
-    // An object that takes longer is one that is not held against its sum.
+    // An object that takes longer is left out of the check; that is no failure.
     bucket.runtime.run(async { tokio::time::timeout(limit, reading).await }).unwrap_or(Ok(None))
 }
 

@@ -31,6 +31,7 @@ impl Wall {
 
     pub(crate) fn stamp(&mut self) -> Stamp {
         let now_ns = self.clock.now_ns();
+        // A stamp for each request would be a clock reading and a calendar for each.
         if self.read_ns.is_none_or(|read_ns| now_ns - read_ns >= KEPT_NS) {
             self.read_ns = Some(now_ns);
             self.stamp = stamp(now().duration_since(UNIX_EPOCH).unwrap_or_default());

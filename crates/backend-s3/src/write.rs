@@ -21,6 +21,7 @@ use crate::names::fnv;
 use crate::open::Bucket;
 
 /// Bytes of a part, and of the largest object that is written by one PUT.
+// S3 takes parts from 5 MiB on and 10,000 of them, so this writes objects of up to 156 GiB.
 const PART_BYTES: usize = 16 << 20;
 
 /// Any version of the object.
@@ -33,12 +34,13 @@ pub(crate) fn put_new(
     bytes: Vec<u8>,
     conditional: bool,
 ) -> Result<(), StoreError> {
-    if !conditional && is_there(bucket, physical)? {
+    if !conditional && listing::head(bucket, physical)?.is_some() {
         return Err(StoreError::Exists { object: bucket.shown(physical) });
     }
     let (body, kept) = twice(bytes);
     match put(bucket, physical, body, conditional) {
         Ok(()) => Ok(()),
+        // The SDK repeats a PUT whose reply was lost, and the second one finds the first one's object.
         Err(failed) if conditional && failed.is_taken() => ours_or_taken(bucket, physical, &kept),
         Err(failed) => Err(failed.into_store("write", &bucket.shown(physical))),
     }
@@ -51,8 +53,8 @@ fn twice(bytes: Vec<u8>) -> (SdkBody, SdkBody) {
     (body, kept)
 }
 
-/// What a refused PUT found in its place. The reply to an earlier attempt of ours may have been lost: then exactly our
-/// bytes are there, and they are written.
+/// Whether a refused PUT found our own bytes in its place: the reply to an earlier attempt may have been lost, and then
+/// the object is written.
 fn ours_or_taken(bucket: &Bucket, physical: &str, kept: &SdkBody) -> Result<(), StoreError> {
     let ours = kept.bytes().unwrap_or_default();
     let exists = || StoreError::Exists { object: bucket.shown(physical) };
@@ -76,6 +78,7 @@ fn ours_or_taken(bucket: &Bucket, physical: &str, kept: &SdkBody) -> Result<(), 
                     failure::causes(&error)
                 )),
             })?;
+            // Compared piece by piece as it comes: another's object may be of any length.
             rest = rest.strip_prefix(&piece[..]).ok_or_else(exists)?;
         }
         if rest.is_empty() { Ok(()) } else { Err(exists()) }
@@ -101,24 +104,10 @@ fn put(bucket: &Bucket, physical: &str, body: SdkBody, conditional: bool) -> Res
     bucket.runtime.run(asked.send()).map(drop).map_err(|error| bucket.failed(&error))
 }
 
-fn is_there(bucket: &Bucket, physical: &str) -> Result<bool, StoreError> {
-    let asked = bucket.client.head_object().bucket(&bucket.config.bucket).key(physical).send();
-    match bucket.runtime.run(asked) {
-        Ok(_) => Ok(true),
-        Err(error) => {
-            let failed = bucket.failed(&error);
-            if failed.is_missing() {
-                Ok(false)
-            } else {
-                Err(failed.into_store("look at", &bucket.shown(physical)))
-            }
-        }
-    }
-}
-
 /// Writes the marker of a new folder; refuses when anything lies below it.
 pub(crate) fn create_folder(bucket: &Bucket, folder: &Key, text: Vec<u8>) -> Result<(), StoreError> {
     let physical = marker(bucket, folder);
+    // A bucket has no folders: what makes one is a key below it, whoever put it there.
     if !listing::is_empty(bucket, folder)? {
         return Err(StoreError::Exists {
             object: bucket.shown(&format!("{}{folder}/", bucket.names.prefix())),
@@ -228,7 +217,7 @@ struct Upload {
 impl S3Writer {
     pub(crate) fn new(bucket: &Arc<Bucket>, key: &Key, conditional: bool) -> Result<Self, StoreError> {
         let physical = bucket.names.of(key);
-        if !conditional && is_there(bucket, &physical)? {
+        if !conditional && listing::head(bucket, &physical)?.is_some() {
             return Err(StoreError::Exists { object: bucket.shown(&physical) });
         }
         Ok(Self { bucket: Arc::clone(bucket), physical, conditional, rest: Vec::new(), upload: None })
@@ -266,6 +255,8 @@ impl S3Writer {
             .body(ByteStream::from(body));
         match bucket.runtime.run(asked.send()) {
             Ok(sent) => {
+                // The ETag of each part must be sent back at the end; services refuse a part that has another
+                // (InvalidPart).
                 let part = CompletedPart::builder().part_number(number).set_e_tag(sent.e_tag);
                 upload.parts.push(part.build());
                 Ok(())
@@ -279,7 +270,7 @@ impl S3Writer {
             self.send_part()?;
         }
         // Ceph's gateway keeps to the condition of a PUT and passes over that of an upload's end.
-        if is_there(&self.bucket, &self.physical)? {
+        if listing::head(&self.bucket, &self.physical)?.is_some() {
             return Err(StoreError::Exists { object: self.bucket.shown(&self.physical) });
         }
         let Some(upload) = &self.upload else { return Ok(()) };
@@ -321,6 +312,7 @@ impl ObjectWriter for S3Writer {
             return self.complete();
         }
         let body = std::mem::take(&mut self.rest);
+        // An object that fits into one part takes one request instead of three.
         put_new(&self.bucket, &self.physical, body, self.conditional)
     }
 }
@@ -328,6 +320,7 @@ impl ObjectWriter for S3Writer {
 impl Drop for S3Writer {
     fn drop(&mut self) {
         if let Some(upload) = &self.upload {
+            // Parts of an upload that never ends are in no listing and are paid for.
             abort(&self.bucket, &self.physical, &upload.id);
         }
     }

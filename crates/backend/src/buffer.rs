@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use plan::{BUFFER_ALIGN_BYTES, HUGE_PAGE_BYTES, Pages, arena_bytes};
 
-/// Why the buffers of a queue could not be had.
+/// Why the buffers of a queue could not be allocated.
 #[derive(Debug, thiserror::Error)]
 pub enum ArenaError {
-    /// There is no such memory.
+    /// The memory could not be mapped.
     #[error("cannot map {bytes} bytes of buffers ({slots} slots): {source}")]
     Map {
         /// Bytes that were asked for.
@@ -21,7 +21,7 @@ pub enum ArenaError {
         /// What the kernel says.
         source: io::Error,
     },
-    /// There is memory, and it is not made of the pages that were asked for.
+    /// The memory was mapped, but not with the pages that were asked for.
     #[error(
         "cannot make {bytes} bytes of buffers of {} pages: {source}; see \
          /sys/kernel/mm/transparent_hugepage/enabled, or use load.pages = \"base\"",
@@ -71,7 +71,11 @@ impl Arena {
     /// [`ArenaError::Map`] where the memory cannot be had, [`ArenaError::Pages`] where any of it is not made of `pages`.
     pub fn of_pages(slots: u32, bytes: u32, pages: Pages) -> Result<Arc<Self>, ArenaError> {
         let stride = (bytes.max(1) as usize).next_multiple_of(BUFFER_ALIGN_BYTES as usize);
+        // The sum that the plan checks against the machine's memory: both must be one function, or a run that was
+        // planned to fit could fail here.
         let used = arena_bytes(slots, bytes, pages) as usize;
+        // mmap aligns to base pages alone. One huge page more leaves room to move the first buffer to a 2 MiB
+        // boundary, without which the kernel makes no huge page of the first bytes.
         let mapping_bytes = used + HUGE_PAGE_BYTES as usize;
         // SAFETY: an anonymous private mapping at an address of the kernel's choice aliases nothing.
         let address = unsafe {
@@ -79,6 +83,7 @@ impl Arena {
                 std::ptr::null_mut(),
                 mapping_bytes,
                 libc::PROT_READ | libc::PROT_WRITE,
+                // All that is used is touched below, at once; a reservation would charge the slack as well.
                 libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
                 -1,
                 0,
@@ -101,6 +106,9 @@ impl Arena {
     /// Tells the kernel which pages are to be used for the first `used` bytes, and has it make them.
     fn fill(&self, used: usize, pages: Pages) -> io::Result<()> {
         let advised =
+            // Base pages are advised too: where huge ones are `always` given, direct reads would be up to twice as
+            // fast as those of the loader that base pages stand for. (1 MiB of base pages is 256 segments; a virtio
+            // disk takes 254, and splits the read.)
             self.advise(used, if pages == Pages::Huge { libc::MADV_HUGEPAGE } else { libc::MADV_NOHUGEPAGE });
         match (pages, advised) {
             // A kernel without transparent huge pages does not know the advice, and has base pages alone.
@@ -108,6 +116,8 @@ impl Arena {
             (_, advised) => advised?,
         }
         // SAFETY: the range lies inside the mapping and nothing else refers to it yet.
+        // A page that was never touched is mapped at its first fault, which would fall into the window, and of which
+        // `smaps` counts nothing below.
         unsafe { self.base.write_bytes(0, used) };
         if pages == Pages::Huge && self.huge_bytes()? < used as u64 {
             // Where memory was in pieces as it was touched, the kernel can put it together now (Linux 6.1).
@@ -129,6 +139,8 @@ impl Arena {
 
     /// Bytes of transparent huge pages in the mapping of the buffers, as the kernel says.
     fn huge_bytes(&self) -> io::Result<u64> {
+        // The advice alone proves nothing: the kernel takes it and falls back to base pages where memory is in
+        // pieces. What it made is read back.
         let smaps = BufReader::new(File::open("/proc/self/smaps")?);
         let mut is_own = false;
         for line in smaps.lines() {
@@ -159,8 +171,10 @@ impl Arena {
         (self.base.as_ptr(), self.stride * self.slots as usize)
     }
 
-    /// Every buffer, the first time; afterwards none. The arena lives until the last of them is dropped.
+    /// Every buffer at the first call, none at later ones. The arena lives until the last of them is dropped.
     pub fn buffers(self: &Arc<Self>) -> Vec<Buf> {
+        // A second set of handles to the same memory would make two owners of each slot; everything `unsafe` below
+        // rests on there being one.
         let slots = if self.handed_out.swap(true, Ordering::AcqRel) { 0 } else { self.slots };
         (0..slots).map(|slot| Buf { arena: Arc::clone(self), slot }).collect()
     }

@@ -7,10 +7,10 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// Nanoseconds since the clock was made. There is no sleep here: time passes in `IoQueue::wait` alone.
 #[derive(Debug, Clone)]
-pub struct Clock(Kind);
+pub struct Clock(Time);
 
 #[derive(Debug, Clone)]
-enum Kind {
+enum Time {
     /// `CLOCK_MONOTONIC`: about 20 ns a reading through the vDSO, never adjusted backwards.
     Real { epoch_ns: u64 },
     /// Moved by the simulated backend only.
@@ -20,36 +20,39 @@ enum Kind {
 impl Clock {
     /// The machine's monotonic clock, starting at zero now.
     pub fn real() -> Self {
-        Self(Kind::Real { epoch_ns: monotonic_ns() })
+        Self(Time::Real { epoch_ns: monotonic_ns() })
     }
 
-    /// The same, going on at a time that an earlier clock showed.
+    /// The machine's monotonic clock, starting at `ns` now: it goes on where an earlier clock ended.
     pub fn real_from(ns: u64) -> Self {
-        Self(Kind::Real { epoch_ns: monotonic_ns().wrapping_sub(ns) })
+        Self(Time::Real { epoch_ns: monotonic_ns().wrapping_sub(ns) })
     }
 
     /// A clock at zero that stands still until [`Clock::advance_to`].
     pub fn simulated() -> Self {
-        Self(Kind::Virtual(Arc::default()))
+        Self(Time::Virtual(Arc::default()))
     }
 
     /// Nanoseconds since the clock was made.
     #[inline]
     pub fn now_ns(&self) -> u64 {
         match &self.0 {
-            Kind::Real { epoch_ns } => monotonic_ns().wrapping_sub(*epoch_ns),
-            Kind::Virtual(now) => now.load(Ordering::Acquire),
+            Time::Real { epoch_ns } => monotonic_ns().wrapping_sub(*epoch_ns),
+            // Acquire: who sees a later time must see what was done before it passed.
+            Time::Virtual(now) => now.load(Ordering::Acquire),
         }
     }
 
-    /// Whether time passes without a wait: on a virtual clock, who only looks at it looks for ever.
+    /// Whether time passes without a wait. A loop that only looks at a virtual clock never ends.
     pub fn runs_by_itself(&self) -> bool {
-        matches!(self.0, Kind::Real { .. })
+        matches!(self.0, Time::Real { .. })
     }
 
     /// Moves a virtual clock forward; it never goes back. A real clock moves by itself.
     pub fn advance_to(&self, ns: u64) {
-        if let Kind::Virtual(now) = &self.0 {
+        if let Time::Virtual(now) = &self.0 {
+            // Several queues share a virtual clock: one that asks for an earlier time than another has reached must
+            // not move it back.
             now.fetch_max(ns, Ordering::AcqRel);
         }
     }
@@ -57,6 +60,8 @@ impl Clock {
 
 #[inline]
 fn monotonic_ns() -> u64 {
+    // Plain nanoseconds and no `Instant`: a run that is gone on with starts its clock where the last part ended. The
+    // processor's counter would save 12 ns a reading, but needs calibration, and is not steady on every machine.
     let time = clock_gettime(ClockId::Monotonic);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

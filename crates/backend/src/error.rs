@@ -11,7 +11,7 @@ pub enum ErrorKind {
     Eof,
     /// The object is gone.
     NotFound,
-    /// The object has not the size that the plan knows.
+    /// The object does not have the size that the plan knows.
     Changed,
     /// Access was denied.
     Permission,
@@ -25,7 +25,7 @@ pub enum ErrorKind {
     Timeout,
     /// The server asks to come back later: 503 `SlowDown`, `NFS3ERR_JUKEBOX`.
     Throttled,
-    /// The server failed by its own account: another 5xx, `NFS3ERR_SERVERFAULT`.
+    /// The server reports a failure of its own: another 5xx, `NFS3ERR_SERVERFAULT`.
     Server,
     /// The file that a handle stands for is gone (`NFS3ERR_STALE`).
     Stale,
@@ -71,6 +71,8 @@ impl ErrorKind {
     pub fn is_transient(self) -> bool {
         matches!(
             self,
+            // An I/O error of a local disk is not among them: the kernel has tried again already, and a second
+            // attempt would hide a failing device.
             Self::Throttled | Self::Server | Self::Reset | Self::Connect | Self::Truncated | Self::Timeout
         )
     }
@@ -78,6 +80,8 @@ impl ErrorKind {
     /// The kind of an operating-system error number.
     pub fn from_errno(errno: i32) -> Self {
         match errno {
+            // Only numbers that a read, a look or a connection can end with; all others are counted with their code,
+            // which the first failure's words repeat.
             libc::ENOENT => Self::NotFound,
             libc::ESTALE => Self::Stale,
             libc::ECONNRESET | libc::EPIPE | libc::ECONNABORTED => Self::Reset,
@@ -86,6 +90,7 @@ impl ErrorKind {
             }
             libc::EACCES | libc::EPERM => Self::Permission,
             libc::EIO | libc::EREMOTEIO | libc::ENXIO | libc::ENODEV => Self::Io,
+            // ENFILE is the limit of the whole machine; what a user does about either is the same.
             libc::EMFILE | libc::ENFILE => Self::TooManyOpen,
             libc::ETIMEDOUT | libc::ETIME => Self::Timeout,
             _ => Self::Other,
@@ -198,11 +203,14 @@ impl StoreError {
         let source = match self {
             Self::Object { source, .. } => source,
             Self::NoConnection { .. } => return ErrorKind::Connect,
+            // The others are answers of feedline's own, before any storage was asked.
             _ => return ErrorKind::Other,
         };
+        // The number first: `io::ErrorKind` has no kind of its own for a stale handle or a failed device.
         if let Some(errno) = source.raw_os_error() {
             return ErrorKind::from_errno(errno);
         }
+        // Without a number it was made by a library or by feedline itself, which chose a kind.
         match source.kind() {
             std::io::ErrorKind::NotFound => ErrorKind::NotFound,
             std::io::ErrorKind::PermissionDenied => ErrorKind::Permission,

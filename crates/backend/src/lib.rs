@@ -17,6 +17,7 @@ mod queue;
 pub mod scripted;
 pub mod simulated;
 mod store;
+mod unfinished;
 
 pub use buffer::{Arena, ArenaError, Buf};
 pub use clock::Clock;
@@ -24,3 +25,4 @@ pub use error::{ErrorKind, OpError, QueueError, StoreError};
 pub use pieces::{FilePieces, Piece};
 pub use queue::{Completion, IoQueue, Op, PHASE_STAMPS, QueueReport, QueueSpec, Request, Stamps};
 pub use store::{CacheAction, Entry, Limits, ObjectWriter, Owned, Residency, SharedStore, Store, Summed};
+pub use unfinished::{is_unfinished_name, unfinished_name};

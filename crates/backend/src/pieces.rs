@@ -1,4 +1,4 @@
-//! How a whole file is read: the one rule, for those who read it and for those who check what they read.
+//! The rule by which a whole file is read in pieces, shared by the code that reads and the code that checks.
 
 /// The pieces of a whole file, in order: each of [`crate::QueueSpec::block_bytes`] but for the last, which is what is
 /// left. A file without bytes is one piece without bytes. What a buffer has room for does not matter.
@@ -20,6 +20,7 @@ pub struct Piece {
 impl FilePieces {
     /// Those of a file of `bytes`, read in blocks of `block_bytes`, at least one byte each.
     pub fn new(bytes: u64, block_bytes: u32) -> Self {
+        // A block of nothing would never reach the end of the file.
         Self { bytes, block_bytes: block_bytes.max(1) }
     }
 
@@ -30,6 +31,8 @@ impl FilePieces {
 
     /// How many there are.
     pub fn count(&self) -> u64 {
+        // One even of an empty file: a loader opens it, reads to its end and closes it as any other, and that takes
+        // as long.
         self.bytes.div_ceil(u64::from(self.block_bytes)).max(1)
     }
 

@@ -1,4 +1,4 @@
-//! A simulated storage for what is written, on the virtual clock: every call takes the time that a script says.
+//! A simulated storage that is written to, on the virtual clock. Every call takes the time that a script says.
 //!
 //! It keeps names and sizes and no bytes. Time passes in the writers, so that a single one of them is exact to the
 //! nanosecond; of several at once, the sum is.
@@ -77,6 +77,8 @@ impl Scripted {
     }
 
     fn pass(&self, ns: u64) {
+        // Relative to now, unlike the simulated device: two writers at once add up, which is why tests of exact times
+        // use one.
         self.clock.advance_to(self.clock.now_ns() + ns);
     }
 }
@@ -98,6 +100,8 @@ impl ObjectWriter for ScriptedWriter {
 
     fn finish(self: Box<Self>) -> Result<(), StoreError> {
         self.store.pass(self.step.finish_ns);
+        // Only here: a write that the page cache took fails when it is made durable, and that is what checkpoints
+        // must notice.
         if self.step.fails {
             let source = io::Error::from_raw_os_error(libc::EIO);
             return Err(StoreError::Object { action: "finish", object: self.name, source });
@@ -163,12 +167,14 @@ impl Store for Scripted {
 
     fn create(&self, owned: &Owned, key: &Key) -> Result<Box<dyn ObjectWriter + Send>, StoreError> {
         let mut held = self.held();
+        // As every real store: the suite of checkpoints would else not find a path that leaves its folder.
         if !owned.covers(key) {
             return Err(StoreError::NotOwned { folder: key.clone() });
         }
         if held.objects.contains_key(key.as_str()) {
             return Err(StoreError::Exists { object: key.to_string() });
         }
+        // By the number of the object and not by its name: names come round again when checkpoints rotate.
         let step = (self.script)(held.created);
         held.created += 1;
         Ok(Box::new(ScriptedWriter { store: self.clone(), name: key.to_string(), bytes: 0, step }))

@@ -112,6 +112,8 @@ impl Simulated {
 
     /// Lets time pass until `ns`, and on to the end of the client's absence.
     fn sleep_until(&self, ns: u64) {
+        // Only a wait that ends inside the span is late: the device goes on meanwhile, as a disk does while its
+        // process is stopped.
         self.clock.advance_to(if self.away_ns.contains(&ns) { self.away_ns.end } else { ns });
     }
 }
@@ -129,6 +131,7 @@ impl Store for Simulated {
 
     /// Right bytes of an object of [`Objects::Uniform`], whatever the script does to timed reads.
     fn read_at(&self, key: &Key, offset: u64, buf: &mut [u8]) -> Result<usize, StoreError> {
+        // The number in a generated name is all that decides its bytes, so the store needs no list of objects.
         let number = key.as_str().rsplit('/').next().and_then(|name| name.strip_suffix(".bin")?.parse().ok());
         let unknown =
             StoreError::Unsupported { store: "the simulated storage", action: "read what it does not hold" };
@@ -153,6 +156,8 @@ impl Store for Simulated {
             operation: spec.operation,
             depth: spec.depth as usize,
             block_bytes: spec.block_bytes,
+            // A heap of the times at which channels get free: first come, first served, without a step of time for
+            // each event.
             channels_free_at_ns: (0..self.channels).map(|_| Reverse(0)).collect(),
             waiting: Vec::new(),
             returned: 0,
@@ -182,6 +187,7 @@ impl SimulatedQueue {
         let result = match step.fault {
             Some(Fault::Break) => return Err(broken()),
             Some(Fault::Error(error)) => Err(error),
+            // One flipped bit of the first byte is the least that a check must find, and every check looks there.
             Some(Fault::Corrupt) => self.fill(&mut request).inspect(|_| request.buf.as_mut_slice()[0] ^= 1),
             None => self.fill(&mut request),
         };
@@ -196,6 +202,8 @@ impl SimulatedQueue {
     /// Ends of the phases of an operation in service for `latency_ns`, but for the last.
     fn phase_ns(&self, done_ns: u64, latency_ns: u64) -> [u64; PHASE_STAMPS] {
         let phases = FILE_PHASES.len() as u64;
+        // Counted from the end, which is exact; the first phase takes the remainder, and the time in the queue as a
+        // real open does.
         let left = |phase: usize| latency_ns / phases * (phases - 1 - phase as u64);
         match self.operation {
             Operation::ReadFile => std::array::from_fn(|phase| done_ns - left(phase)),
@@ -227,6 +235,7 @@ impl SimulatedQueue {
 
     /// Moves what has ended by `now_ns` to `done`, in the order of ending.
     fn reap(&mut self, now_ns: u64, done: &mut Vec<Completion>) {
+        // Stable: of two that end at the same time the one that was submitted first is seen first, in every run.
         self.waiting.sort_by_key(|completion| completion.stamps.done_ns);
         let ended = self.waiting.partition_point(|completion| completion.stamps.done_ns <= now_ns);
         self.returned += ended as u64;
@@ -245,6 +254,7 @@ fn broken() -> QueueError {
 
 impl IoQueue for SimulatedQueue {
     fn submit(&mut self, requests: &mut Vec<Request>, _done: &mut Vec<Completion>) -> Result<(), QueueError> {
+        // Depth is a promise of the caller; taking more would hide a worker that keeps too much outstanding.
         let accepted = requests.len().min(self.depth - self.waiting.len());
         for request in requests.drain(..accepted) {
             let completion = self.begin(request)?;
@@ -257,6 +267,8 @@ impl IoQueue for SimulatedQueue {
         self.waiting.sort_by_key(|completion| completion.stamps.done_ns);
         if let Some(last_needed) = min.checked_sub(1) {
             let wanted_ns = self.waiting.get(last_needed).map_or(until_ns, |c| c.stamps.done_ns);
+            // Blocking readers look at nothing while they are in a read. A job that is fed by them notices the end of
+            // a step late, and tests of that lag need it.
             let is_blocked = self.store.blocks && self.waiting.len() == self.depth;
             let woken_ns = if is_blocked { wanted_ns } else { wanted_ns.min(until_ns) };
             // A wait that nothing can end is not begun.
@@ -285,6 +297,7 @@ impl IoQueue for SimulatedQueue {
 
     fn close(mut self: Box<Self>, until_ns: u64, done: &mut Vec<Completion>) -> u32 {
         let last_ns = self.waiting.iter().map(|completion| completion.stamps.done_ns).max().unwrap_or(0);
+        // Closing waits as a real queue does, so that a repetition's clock shows what its end cost.
         self.store.clock.advance_to(last_ns.min(until_ns));
         self.reap(self.store.clock.now_ns(), done);
         self.waiting.len() as u32

@@ -40,8 +40,7 @@ pub enum CacheAction {
     Warm,
     /// Only look.
     Inspect,
-    /// As [`CacheAction::Evict`], and forget names and inodes as far as this user may: what opening, looking and
-    /// listing find in memory.
+    /// As [`CacheAction::Evict`], and drop cached names and inodes, which serve opens, looks and listings, if this user may.
     EvictNames,
     /// Look at every object and list every folder once, reading no bytes.
     WarmNames,
@@ -69,13 +68,13 @@ pub struct Residency {
     pub total_bytes: u64,
     /// `cachestat`, `mincore` or `none`.
     pub method: &'static str,
-    /// Whether names and inodes were forgotten, and what they are read from with them: `false` where this user may
-    /// not, and where it is not known of the file system. `None` where nobody asked.
+    /// Whether cached names and inodes were dropped, with the blocks that they are read from. `false` if this user may not,
+    /// or if it is not known for the file system. `None` if this was not asked for.
     pub names_dropped: Option<bool>,
 }
 
 impl Residency {
-    /// Of storage that is reached past the kernel's file systems: none of the objects can be in the page cache.
+    /// The residency on storage that is reached past the kernel's file systems: nothing can be in the page cache.
     pub fn user_space(objects: &Objects) -> Self {
         Self {
             resident_bytes: Some(0),
@@ -97,6 +96,7 @@ impl Owned {
     pub fn claim(store: &dyn Store, folder: &Key) -> Result<Self, StoreError> {
         let not_owned = || StoreError::NotOwned { folder: folder.clone() };
         let marker = folder.join(MARKER_NAME).map_err(|_| not_owned())?;
+        // Read from the storage, not remembered: between two runs the folder may have been replaced by another's.
         store.read_marker(&marker)?.map(|_| Self { folder: folder.clone() }).ok_or_else(not_owned)
     }
 
@@ -107,6 +107,7 @@ impl Owned {
 
     /// Whether `key` lies below the folder; stores refuse to write or remove anything else.
     pub fn covers(&self, key: &Key) -> bool {
+        // The slash is part of the rule: without it `data-2/x` would lie below the claim of `data`.
         key.as_str().strip_prefix(self.folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
     }
 }
@@ -123,6 +124,7 @@ pub trait ObjectWriter {
     /// bytes and its name outlive a power cut from here on; else the storage may write them back when it likes. A storage
     /// that has only one of the two ignores the choice, and scenarios do not offer it there.
     fn finish_with(self: Box<Self>, durable: bool) -> Result<(), StoreError> {
+        // Object stores publish an object when it is durable; there is no other moment to choose.
         let _ = durable;
         self.finish()
     }
@@ -158,8 +160,8 @@ pub trait Store: Send + Sync {
         each: &mut dyn FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<(), StoreError>;
 
-    /// The folders directly below the root, in the order of their names; none when there is no root. Links are
-    /// not followed, and a name that is no key is left out.
+    /// The folders directly below the root, in the order of their names; empty without a root. Links are not followed, and
+    /// names that cannot be keys are left out.
     fn folders(&self) -> Result<Vec<Key>, StoreError>;
 
     /// Size and time of one object; `None` when it does not exist.
@@ -171,6 +173,7 @@ pub trait Store: Send + Sync {
     /// Reads a whole object and holds it against the sum that the storage itself keeps of its bytes. `None` where it keeps
     /// none, where the object is larger than `bytes_max`, and where it takes longer than `limit_ns`.
     fn read_summed(&self, key: &Key, bytes_max: u64, limit_ns: u64) -> Result<Option<Summed>, StoreError> {
+        // Only object stores keep sums; a file system that does (ZFS, Btrfs) checks them itself before a read ends.
         let _ = (key, bytes_max, limit_ns);
         Ok(None)
     }

@@ -7,14 +7,13 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use backend::{Clock, SharedStore, Store};
 use backend_nfs::NfsStore;
 use backend_s3::S3Store;
 use dataset::{Data, Key, Marker, Objects, payload};
 use emulator::{Protocol, Server, Settings};
-use engine::{Progress, RepSpec, run_rep};
+use engine::{Measured, RepSpec, run_rep};
 use feed::bounds::{self, InFlight, Operation};
 use plan::{
     Access, Addresses, BucketStyle, Cell, Delay, Emulation, Engine, Keys, Limit, NfsConfig, S3Config,
@@ -132,25 +131,11 @@ impl Point {
         let connections = self.connections();
         let cell =
             Cell { access: Access::Random, connections, ..Cell::plain(engine, self.read_bytes, self.depth) };
-        let rep = run_rep(&RepSpec {
-            cell: &cell,
-            store: &store,
-            server: None,
-            data: &data,
-            checkpoints: None,
-            verify: true,
-            warmup_ns: WINDOW_NS / 4,
-            limit: Limit::Duration { duration_ns: self.window_ns() },
-            sample_bytes: f64::from(self.read_bytes),
-            line_bps: 1e9,
-            epoch: 0,
-            part: plan::Share::WHOLE,
-            wait: None,
-            cores: 1,
-            clock: &Clock::real(),
-            stop: &AtomicBool::new(false),
-            progress: &Progress::default(),
-        })?;
+        let limit = Limit::Duration { duration_ns: self.window_ns() };
+        let clock = Clock::real();
+        let spec =
+            RepSpec { warmup_ns: WINDOW_NS / 4, ..RepSpec::plain(&cell, &store, &data, limit, &clock) };
+        let Measured { rep, .. } = run_rep(&spec)?;
         Ok(rep.counters["ops"] as f64 * 1e9 / rep.window_ns as f64)
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 
 use dataset::MARKER_NAME;
-use describe::Data;
+use describe::Datasets;
 use plan::Plan;
 
 use crate::exit::Failure;
@@ -28,9 +28,9 @@ pub(crate) enum Claim {
 ///
 /// # Errors
 /// For a dataset that another run measures.
-pub(crate) fn claim(plan: &Plan, data: &Data, claim: Claim) -> Result<Vec<File>, Failure> {
+pub(crate) fn claim(plan: &Plan, data: &Datasets, claim: Claim) -> Result<Vec<File>, Failure> {
     let mut markers = BTreeSet::new();
-    for slot in data.slots() {
+    for slot in data.all() {
         let root = open::local_root(&plan.targets[slot.target].config);
         let first = slot.prepared.data.objects().key(0);
         let folder = first.as_str().split('/').next().unwrap_or_default();

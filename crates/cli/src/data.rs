@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use describe::{Data, Slot};
+use describe::{Datasets, OnTarget};
 use feed::Hold;
 use plan::{Cache, DatasetSpec, Layout, Plan, Target, Task};
 use prepare::{PrepareError, Prepared};
@@ -20,13 +20,13 @@ pub(crate) fn make_ready(
     threads: u32,
     report: Report<'_>,
     stop: &AtomicBool,
-) -> Result<Data, Failure> {
+) -> Result<Datasets, Failure> {
     let mut slots = Vec::new();
     for (target, dataset) in plan.places() {
         let prepared = ready_one(plan, (target, dataset), stores, threads, report, stop)?;
-        slots.push(Slot { target, dataset, prepared });
+        slots.push(OnTarget { target, dataset, prepared });
     }
-    Ok(Data::of_slots(slots))
+    Ok(Datasets::new(slots))
 }
 
 /// Refuses the places where [`make_ready`] would refuse to write, as far as they can be seen without a connection.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use backend::{SharedStore, StoreError, null::NullStore};
-use backend_cache::{Place, TieredStore};
+use backend_cache::{TierFile, TieredStore};
 use backend_file::{FileStore, probe_io_uring};
 use backend_nfs::NfsStore;
 use backend_s3::S3Store;
@@ -19,7 +19,7 @@ use crate::emulated::Emulated;
 /// not timed.
 pub(crate) struct Stores {
     cells: BTreeMap<Key, SharedStore>,
-    tiers: BTreeMap<PathBuf, Arc<Place>>,
+    tiers: BTreeMap<PathBuf, Arc<TierFile>>,
     data: Vec<SharedStore>,
     servers: Vec<Option<Arc<Emulated>>>,
 }
@@ -80,7 +80,7 @@ impl Stores {
     }
 
     /// The room of a cache tier, claimed once and shared by the cells that are read through one there.
-    fn place(&mut self, tier: &Tier) -> anyhow::Result<Arc<Place>> {
+    fn place(&mut self, tier: &Tier) -> anyhow::Result<Arc<TierFile>> {
         if let Some(place) = self.tiers.get(&tier.at) {
             return Ok(Arc::clone(place));
         }
@@ -88,7 +88,7 @@ impl Stores {
             Ok(()) => Arc::new(FileStore::uring(&tier.at)),
             Err(_) => Arc::new(FileStore::pread(&tier.at)),
         };
-        let place = Place::claim(&tier.at, near, tier.capacity_bytes)
+        let place = TierFile::claim(&tier.at, near, tier.capacity_bytes)
             .with_context(|| format!("cache tier at `{}`", tier.at.display()))?;
         self.tiers.insert(tier.at.clone(), Arc::clone(&place));
         Ok(place)

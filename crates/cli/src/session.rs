@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use analysis::{Proof, SearchValue, Summary};
 use anyhow::Context as _;
 use backend::Clock;
-use describe::{Begun, Data, Slot};
-use engine::{Bench, BenchSettings, Event, Progress as Counters, Seat};
+use describe::{Begun, Datasets, OnTarget};
+use engine::{Bench, BenchSettings, CellSetup, Event, Progress as Counters};
 use plan::{Plan, Share};
 use record::{
     End, Line, NotLookedAt, NotRun, Redactor, Reread, Role, Run, RunRecord, RunWriter, Segment, Variant,
@@ -45,7 +45,7 @@ pub(crate) struct Ready {
     /// Before the stores, with which servers end that hold them.
     checkpoints: Checkpoints,
     stores: Stores,
-    data: Data,
+    data: Datasets,
     /// Locks, until the run has come to its end.
     _held: Vec<File>,
 }
@@ -214,7 +214,7 @@ impl<'a> Session<'a> {
     ) -> Result<bool, Failure> {
         let Ready { loaded, data, stores, stop, counters, cores, progress, checkpoints, .. } = self.ready;
         let plan = &loaded.plan;
-        let seats = seats(plan, (data, checkpoints), stores);
+        let setups = setups(plan, (data, checkpoints), stores);
         let clock = self.clock.clone();
         let settings = BenchSettings {
             measure: plan.measure.clone(),
@@ -230,7 +230,7 @@ impl<'a> Session<'a> {
                 slots.wait(repetition, stop);
             }
         };
-        let mut bench = Bench::new(&plan.cells, &seats, settings, &clock, stop, counters);
+        let mut bench = Bench::new(&plan.cells, &setups, settings, &clock, stop, counters);
         bench.start_by(&start);
         let suspensions = Suspensions::heard()?;
         let suspended = || suspensions.any_since();
@@ -397,11 +397,11 @@ fn ceiling_cells(line: &Line) -> impl Iterator<Item = &str> {
     ceiling.into_iter().flat_map(|ceiling| ceiling.cells.iter().map(String::as_str))
 }
 
-fn seats(plan: &Plan, (data, checkpoints): (&Data, &Checkpoints), stores: &Stores) -> Vec<Seat> {
-    let seat = |cell: &plan::Cell| {
+fn setups(plan: &Plan, (data, checkpoints): (&Datasets, &Checkpoints), stores: &Stores) -> Vec<CellSetup> {
+    let setup = |cell: &plan::Cell| {
         let prepared = data.of(cell);
         let sample_bytes = describe::sample_bytes(prepared, plan.dataset(cell), cell);
-        Seat {
+        CellSetup {
             store: Arc::clone(stores.get(cell)),
             server: stores.server(cell.target),
             data: Arc::clone(&prepared.data),
@@ -411,14 +411,14 @@ fn seats(plan: &Plan, (data, checkpoints): (&Data, &Checkpoints), stores: &Store
             copy_to: cell.task.copy().map(|copy| Arc::clone(stores.data(copy.to))),
         }
     };
-    plan.cells.iter().map(seat).collect()
+    plan.cells.iter().map(setup).collect()
 }
 
 /// Datasets whose files are no longer what they were when the run began, and those that cannot be looked at.
-fn last_look(plan: &Plan, data: &Data, stores: &Stores, threads: u32) -> (Vec<usize>, Vec<NotLookedAt>) {
+fn last_look(plan: &Plan, data: &Datasets, stores: &Stores, threads: u32) -> (Vec<usize>, Vec<NotLookedAt>) {
     let (mut changed, mut not_looked_at) = (Vec::new(), Vec::new());
-    let on_storage = |slot: &Slot| plan.targets[slot.target].config.is_storage();
-    for (dataset, slot) in data.slots().iter().enumerate().filter(|(_, slot)| on_storage(slot)) {
+    let on_storage = |slot: &OnTarget| plan.targets[slot.target].config.is_storage();
+    for (dataset, slot) in data.all().iter().enumerate().filter(|(_, slot)| on_storage(slot)) {
         match prepare::recheck(&**stores.data(slot.target), &slot.prepared, threads) {
             Ok(false) => {}
             Ok(true) => changed.push(dataset),
@@ -432,14 +432,14 @@ fn last_look(plan: &Plan, data: &Data, stores: &Stores, threads: u32) -> (Vec<us
 fn reread(
     bench: &Bench<'_>,
     plan: &Plan,
-    (data, changed): (&Data, &[usize]),
+    (data, changed): (&Datasets, &[usize]),
     stores: &Stores,
 ) -> Vec<Reread> {
     let slots =
-        data.slots().iter().enumerate().filter(|(index, slot)| {
+        data.all().iter().enumerate().filter(|(index, slot)| {
             plan.targets[slot.target].config.is_storage() && !changed.contains(index)
         });
-    let of_slot = |(index, slot): (usize, &Slot)| {
+    let of_slot = |(index, slot): (usize, &OnTarget)| {
         let cells = plan.cells.iter().enumerate().filter(|(_, cell)| data.index(cell) == index);
         let cells: Vec<usize> = cells.map(|(cell, _)| cell).collect();
         bench.reread(&cells, &**stores.data(slot.target))

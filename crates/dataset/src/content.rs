@@ -16,7 +16,7 @@ pub enum Content {
     Samples {
         /// What samples are filled with.
         payload: Payload,
-        /// From where the place of a sample begins to its own bytes: headers.
+        /// Bytes of headers between the beginning of a sample's place and its own bytes.
         lead_bytes: u64,
         /// Own bytes of each sample.
         sizes: SampleSizes,
@@ -24,8 +24,8 @@ pub enum Content {
 }
 
 impl Content {
-    /// Checks bytes of an object; whether any of them could be. Headers and padding cannot, nor can samples whose
-    /// places are not known one by one.
+    /// Checks bytes of an object. Returns whether any of them could be checked: headers, padding, and samples whose places are
+    /// not known one by one cannot.
     pub(crate) fn verify(
         &self,
         samples: &Samples,
@@ -41,6 +41,8 @@ impl Content {
         };
         let end = offset.saturating_add(bytes.len() as u64);
         let mut checked = false;
+        // Clipped on both sides: a block may begin inside one sample and end inside another, and the places of
+        // neighbours say nothing of the header between them.
         let mut check = |number: u64, place: Extent| {
             let begins = place.offset.saturating_add(lead_bytes);
             let ends = begins.saturating_add(sizes.at(number)).min(place.offset.saturating_add(place.bytes));
@@ -54,9 +56,12 @@ impl Content {
             payload.verify(number, from - begins, part).map_err(wrong)
         };
         match samples {
+            // A file's place has no end here, since its size is known by the samples' sizes.
             Samples::Objects => check(u64::from(object), Extent { object, offset: 0, bytes: u64::MAX })?,
             Samples::Even(even) => {
                 let stride_bytes = even.stride_bytes.max(1);
+                // By division, not by looking through the samples before it: a check must cost the same at every
+                // offset, as it is made while the warm-up reads.
                 let first = offset.saturating_sub(even.first_byte) / stride_bytes;
                 let last = end.saturating_sub(even.first_byte).div_ceil(stride_bytes);
                 let before = u64::from(object) * u64::from(even.per_object);
@@ -69,6 +74,8 @@ impl Content {
                     check(number, place)?;
                 }
             }
+            // A row group holds encoded pages, and a compressed shard a compressor's output: neither contains the
+            // payload as it was filled.
             Samples::Indexed(_) | Samples::Streamed { .. } => {}
         }
         Ok(checked)

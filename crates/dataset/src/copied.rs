@@ -1,4 +1,4 @@
-//! The names that a copy of a dataset has: numbers, as those of generated objects, so that a clean-up knows exactly what
+//! The names of the objects of a copy: numbers, like the names of generated objects, so that a clean-up knows exactly what
 //! was written.
 
 use std::fmt;
@@ -12,6 +12,7 @@ use crate::Key;
 pub const COPY_FOLDER: &str = "feedline-copy-";
 
 /// Longest end of a name.
+// The longest that is written is `.tfrecord.gz`; what is longer comes from a marker that somebody edited.
 const EXTENSION_BYTES_MAX: usize = 16;
 
 /// Names of the objects of a copy. Shown, it is what the marker of its folder says.
@@ -31,6 +32,8 @@ pub struct NotACopy;
 impl CopyNames {
     /// Names of `count` objects that end with `extension`: a dot, then letters, digits and dots.
     pub fn new(count: u32, extension: &str) -> Result<Self, NotACopy> {
+        // The text comes back from a marker on disk, and `clean` removes by it: with a slash or `..` in it a name
+        // could leave the folder.
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'.';
         let is_plain = extension.starts_with('.') && extension.bytes().all(plain);
         if count == 0 || !is_plain || extension.len() > EXTENSION_BYTES_MAX {
@@ -54,6 +57,8 @@ impl CopyNames {
     pub fn number(&self, folder: &Key, key: &Key) -> Option<u32> {
         let number = key.as_str().strip_suffix(self.extension.as_str())?.rsplit('/').next()?;
         let object = number.parse().ok().filter(|object| *object < self.count)?;
+        // Written anew and compared, so that only the one spelling of a number is recognised: `1.bin` beside
+        // `000000001.bin` is somebody else's file.
         (self.key(folder, object) == *key).then_some(object)
     }
 
@@ -81,7 +86,7 @@ impl FromStr for CopyNames {
         let (count, extension) =
             text.strip_prefix(COPY_OF).and_then(|rest| rest.split_once(OBJECTS)).ok_or(NotACopy)?;
         let names = Self::new(count.parse().map_err(|_| NotACopy)?, extension)?;
-        // A sign or a leading zero is none that was written.
+        // `parse` takes a sign and leading zeros, which `Display` never writes.
         if names.to_string() == text { Ok(names) } else { Err(NotACopy) }
     }
 }

@@ -55,12 +55,14 @@ impl Data {
         Self { objects, samples: Samples::Objects, content: seed.map(|seed| Content::Objects { seed }) }
     }
 
-    /// A dataset whose samples lie so in its objects, all of them inside; with what feedline wrote, where it did.
+    /// A dataset whose samples lie in its objects as `samples` says, with its content if feedline wrote it.
     pub fn new(objects: Arc<Objects>, samples: Samples, content: Option<Content>) -> Result<Self, DataError> {
         match &samples {
             Samples::Objects | Samples::Streamed { .. } => {}
             Samples::Even(even) => check_even(&objects, even)?,
             Samples::Indexed(index) => {
+                // Once, here: tables come from shards that are not trusted, and whoever reads rests on every place
+                // being inside its object.
                 for unit in 0..index.units() {
                     if index.extents(unit).next().is_none() {
                         return Err(DataError::NoExtent { unit });
@@ -106,7 +108,7 @@ impl Data {
     }
 
     /// Bytes of one unit, all its parts together; `None` where its place is not known.
-    pub fn unit_bytes(&self, unit: u64) -> Option<u64> {
+    fn unit_bytes(&self, unit: u64) -> Option<u64> {
         match &self.samples {
             Samples::Objects => Some(self.objects.bytes(unit as u32)),
             Samples::Even(even) => Some(even.bytes),
@@ -127,8 +129,8 @@ impl Data {
         }
     }
 
-    /// Reads of `block_bytes` in which a unit lies, at most: of its parts `by_index`, else of all from its first byte to its
-    /// last, wherever a read begins. 1 where their places are not known.
+    /// Most reads of `block_bytes` that a unit takes. Read `by_index`, these are the blocks of its parts; otherwise all blocks
+    /// that touch it, wherever they begin. 1 if the places of units are not known.
     pub fn unit_reads_max(&self, by_index: bool, block_bytes: u32) -> u64 {
         let block_bytes = u64::from(block_bytes.max(1));
         let Samples::Indexed(index) = &self.samples else { return 1 };
@@ -138,6 +140,8 @@ impl Data {
             }
             let begins = index.extents(unit).map(|part| part.offset).min().unwrap_or(0);
             let ends = index.extents(unit).map(|part| part.offset + part.bytes).max().unwrap_or(0);
+            // One more than its length takes: a block of a stream begins where the last one ended, and so inside the
+            // unit.
             (ends - begins).div_ceil(block_bytes) + 1
         };
         (0..index.units()).map(reads).max().unwrap_or(1)
@@ -158,7 +162,7 @@ impl Data {
         self.read_bytes(access) as f64 / self.sample_count() as f64
     }
 
-    /// The same without anything to check it against: of data that lie nowhere.
+    /// The same data without content to check against, for data that no storage holds.
     #[must_use]
     pub fn unchecked(self) -> Self {
         Self { content: None, ..self }
@@ -169,8 +173,8 @@ impl Data {
         self.content.is_some()
     }
 
-    /// Checks bytes of an object against what was written, wherever they begin; returns whether any of them could be:
-    /// headers and padding are passed over.
+    /// Checks bytes of an object, at any offset, against what was written. Returns whether any of them could be checked:
+    /// headers and padding cannot.
     pub fn verify(&self, object: u32, offset: u64, bytes: &[u8]) -> Result<bool, Mismatch> {
         self.content.map_or(Ok(false), |content| content.verify(&self.samples, (object, offset), bytes))
     }
@@ -188,7 +192,8 @@ fn check_even(objects: &Objects, even: &Even) -> Result<(), DataError> {
     let Some(last) = within else {
         return Err(DataError::NoObject { object: last, objects: objects.count() });
     };
-    // Of objects of one size, the first is as full as any.
+    // Of objects of one size the first is as full as any, so that with the last it stands for all: a dataset of a
+    // billion samples is checked without going through its objects.
     let first_differing = if matches!(objects, Objects::Uniform { .. }) { last } else { 0 };
     for object in std::iter::once(0).chain(first_differing..=last) {
         let before = (even.in_object(object) - 1).saturating_mul(even.stride_bytes);
@@ -204,6 +209,7 @@ fn check(objects: &Objects, extent: Extent) -> Result<(), DataError> {
         return Err(DataError::NoObject { object: u64::from(object), objects: objects.count() });
     }
     let (end, held) = (offset.saturating_add(bytes), objects.bytes(object));
+    // An object of 2^64 - 1 bytes does not exist, but a sum that saturates there would pass for one.
     if end > held || offset.checked_add(bytes).is_none() {
         let object = objects.key(object).to_string();
         return Err(DataError::PastEnd { object, offset, end, bytes: held });

@@ -6,6 +6,8 @@ use sha2::{Digest, Sha256};
 use crate::{Data, Key, Objects, Order, Samples};
 
 /// Accesses that enter the hash one by one; beyond them the order's parameters decide.
+// A change of an algorithm shows in its first accesses; an order of 10^9 blocks cannot be hashed one by one before
+// each run.
 const SAMPLED_TICKETS: u64 = 4096;
 
 /// SHA-256 over what decides which bytes a cell reads in which order: every size, block, order, seed and the
@@ -14,9 +16,12 @@ const SAMPLED_TICKETS: u64 = 4096;
 pub fn plan_hash(data: &Data, cell: &Cell) -> String {
     let objects = &**data.objects();
     let mut hasher = Sha256::new_with_prefix(b"feedline access plan 1");
+    // Fixed widths and one byte order: the hash is compared between machines.
     let mut add = |part: u64| hasher.update(part.to_le_bytes());
     add(u64::from(objects.count()));
     match objects {
+        // One number for all: this is what datasets had before there were others, and hashes of recorded runs hold
+        // for ever.
         Objects::Uniform { bytes, .. } => add(*bytes),
         Objects::Varied(_) | Objects::Listed(_) => {
             (0..objects.count()).for_each(|object| add(objects.bytes(object)));
@@ -26,7 +31,7 @@ pub fn plan_hash(data: &Data, cell: &Cell) -> String {
     add(u64::from(cell.block_bytes));
     add(cell.seed);
     hasher.update(cell.access.name());
-    // What earlier orders have not is no part of their hashes.
+    // Only orders that have these settings hash them, so that the hashes of older runs hold.
     match cell.access {
         Access::ShuffledShards(streams) | Access::ResampledShards(streams) => {
             hasher.update(streams.count.to_le_bytes());
@@ -34,12 +39,14 @@ pub fn plan_hash(data: &Data, cell: &Cell) -> String {
         Access::Neighbours { run_length } => hasher.update(run_length.to_le_bytes()),
         Access::Sequential | Access::Random | Access::ShuffledEpoch => {}
     }
+    // Reads of blocks were once the only operation; their hashes have no word for it.
     if cell.operation() != Operation::default() {
         hasher.update(cell.operation().name());
     }
     if cell.operation() == Operation::List {
         objects.files_of_folders().into_iter().for_each(|files| hasher.update(files.to_le_bytes()));
     }
+    // An order that cannot be fails with its reason when the cell runs, and needs no hash before.
     if let Ok(order) = Order::of_cell(data, cell) {
         for ticket in 0..SAMPLED_TICKETS.min(order.tickets_per_epoch()) {
             let span = order.at(ticket);
@@ -55,7 +62,7 @@ pub fn plan_hash(data: &Data, cell: &Cell) -> String {
     hex(&hasher.finalize())
 }
 
-/// Where samples lie; nothing of samples that are objects.
+/// Adds where samples lie; nothing if each object is a sample.
 fn places(data: &Data, add: &mut impl FnMut(u64)) {
     let parts = match data.samples() {
         Samples::Objects => return,
@@ -71,6 +78,7 @@ fn places(data: &Data, add: &mut impl FnMut(u64)) {
 /// One hash for a set of hashes, whatever their order and however often each occurs.
 pub fn combined_hash(mut hashes: Vec<String>) -> String {
     hashes.sort_unstable();
+    // Cells that differ in depth alone have equal hashes; how many of them a run has is no part of what it reads.
     hashes.dedup();
     hex(&Sha256::digest(hashes.concat()))
 }
@@ -88,6 +96,7 @@ impl Default for Fingerprint {
 impl Fingerprint {
     /// Adds one object; the order of calls matters.
     pub fn add(&mut self, key: &Key, bytes: u64, modified_ns: i128) {
+        // The length first: without it `ab` and `c` would hash as `a` and `bc` do.
         self.0.update((key.as_str().len() as u64).to_le_bytes());
         self.0.update(key.as_str().as_bytes());
         self.0.update(bytes.to_le_bytes());

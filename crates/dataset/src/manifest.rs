@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 pub const MANIFEST_FORMAT: u32 = 1;
 
 /// Name of the marker inside a dataset's folder.
+// A name that says to whoever finds the folder what it is, without opening it.
 pub const MARKER_NAME: &str = "feedline-owns-this-folder.json";
 
 /// Name of the manifest inside a dataset's folder.
@@ -41,6 +42,8 @@ pub struct Manifest {
     /// Bytes of each, or their mean.
     pub bytes: u64,
     /// Standard deviation of sizes that are lognormal; absent where all are equal.
+    // Every field that came later is left out at its default: manifests of older versions are still read, and older
+    // versions read what they could have written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lognormal_stdev_bytes: Option<u64>,
     /// Objects in one folder, at most; absent where it is [`FILES_PER_FOLDER`].

@@ -6,6 +6,7 @@ use crate::permutation::{Permutation, mix, scale};
 use crate::{Data, Samples};
 
 /// Samples that are played at most.
+// Enough to know a share to a fifth of a percent, and played in tens of milliseconds while a plan is made.
 const PLAYED_MAX: u64 = 200_000;
 
 /// Keeps the draws of buffers apart from those of orders, which have the same seed.
@@ -21,8 +22,8 @@ pub struct Mixing {
     pub displacement: f64,
     /// Share of samples that are delivered next before one that also follows them in their shard.
     pub neighbours_kept: f64,
-    /// Shards of the largest share of a reader over those of the mean one, less 1; 0 where shards differ in their
-    /// numbers of blocks, which readers then share out evenly.
+    /// By how much the reader with most shards exceeds the mean, as a share of the mean. 0 if shards differ in their numbers
+    /// of blocks: readers then get equal numbers of blocks.
     pub imbalance: f64,
 }
 
@@ -51,6 +52,7 @@ pub fn mixing(data: &Data, cell: &Cell, ranks: u32) -> Option<Mixing> {
     }
     let shards = u64::from(data.objects().count());
     let readers = u64::from(streams.count.max(1)) * u64::from(ranks.max(1));
+    // A reader without a shard delivers nothing.
     let lanes = readers.min(shards);
     let buffer = u64::from(streams.shuffle_buffer);
     let begins = played(data, lanes);
@@ -60,6 +62,8 @@ pub fn mixing(data: &Data, cell: &Cell, ranks: u32) -> Option<Mixing> {
     for (at, sample) in deliveries.iter().enumerate() {
         distance += (at as f64 - *sample as f64).abs();
         let follows = deliveries.get(at + 1) == Some(&(sample + 1));
+        // Across the border of two shards, samples that follow each other by number are no neighbours: their files
+        // are.
         kept += u64::from(follows && begins.binary_search(&(sample + 1)).is_err());
     }
     let played = played as f64;
@@ -73,7 +77,7 @@ pub fn mixing(data: &Data, cell: &Cell, ranks: u32) -> Option<Mixing> {
     })
 }
 
-/// Shards of the largest share of a reader over those of the mean one, less 1.
+/// By how much the reader with most shards exceeds the mean, as a share of the mean.
 fn imbalance(data: &Data, cell: &Cell, readers: u64) -> f64 {
     let objects = data.objects();
     let blocks = |object| objects.bytes(object).div_ceil(u64::from(cell.block_bytes.max(1)));
@@ -87,6 +91,7 @@ fn imbalance(data: &Data, cell: &Cell, readers: u64) -> f64 {
 
 /// Where the samples of each shard that is played begin among all of these, and where the last ends.
 fn played(data: &Data, lanes: u64) -> Vec<u64> {
+    // Every stream gets its first shard, or what is played would have fewer streams than the job has.
     let each_max = (PLAYED_MAX / lanes).max(1);
     let mut begins = vec![0];
     let mut end = 0_u64;
@@ -114,6 +119,8 @@ fn samples_of_shards(data: &Data) -> Box<dyn Iterator<Item = u64> + '_> {
             Box::new(counts.into_iter())
         }
         Samples::Indexed(_) | Samples::Streamed { .. } => {
+            // The best guess without an index: samples of one dataset are of one kind, so shards of more bytes hold
+            // more of them.
             let per_byte = data.sample_count() as f64 / objects.total_bytes().max(1) as f64;
             let share = move |object| (objects.bytes(object) as f64 * per_byte).round().max(1.0) as u64;
             Box::new((0..objects.count()).map(share))
@@ -130,7 +137,7 @@ struct Lane {
     held: Vec<u64>,
 }
 
-/// The samples in the order of their delivery, and how many these are.
+/// How many samples are played, and the samples in the order of their delivery.
 fn deliver(begins: &[u64], lanes: u64, buffer: u64, seed: u64) -> (u64, Vec<u64>) {
     let shards = begins.len() as u64 - 1;
     let total = begins.last().copied().unwrap_or(0);
@@ -162,6 +169,8 @@ fn deliver(begins: &[u64], lanes: u64, buffer: u64, seed: u64) -> (u64, Vec<u64>
             }
             draws += 1;
             let drawn = scale(mix(seed ^ DRAWS ^ mix(draws)), lane.held.len() as u64);
+            // The order within a buffer has no meaning, since draws are uniform; closing the gap costs nothing this
+            // way.
             deliveries.push(lane.held.swap_remove(drawn as usize));
             true
         });

@@ -20,6 +20,8 @@ impl Key {
     /// Checks that a name stays below the root: relative, no empty, `.` or `..` part, no NUL.
     pub fn new(name: impl Into<String>) -> Result<Self, KeyError> {
         let name = name.into();
+        // Backends join a key to their root. What cannot leave it by its name cannot leave the target; links are
+        // theirs to refuse.
         let inside = !name.contains('\0') && name.split('/').all(|part| !matches!(part, "" | "." | ".."));
         if inside { Ok(Self(name)) } else { Err(KeyError(name)) }
     }
@@ -74,6 +76,7 @@ pub struct Varied {
     /// Objects in one folder, at most.
     pub files_per_folder: u32,
     /// `offsets[i]` is the sum of the sizes before object `i`; one more entry than objects.
+    // Sums and not sizes: the size is one subtraction, and the total needs no pass over millions of objects.
     pub offsets: Vec<u64>,
 }
 
@@ -93,6 +96,7 @@ impl Varied {
 /// Names and sizes of a listed dataset, in two flat arrays.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Listed {
+    // One string for all names: a million `String`s would take 24 bytes and an allocation each beside their text.
     names: String,
     name_ends: Vec<u32>,
     /// `offsets[i]` is the sum of the sizes before object `i`; one more entry than objects.
@@ -109,6 +113,7 @@ impl Listed {
             self.offsets.push(0);
         }
         self.names.push_str(key.as_str());
+        // 32 bits: `prepare` refuses a listing whose names pass 4 GiB.
         self.name_ends.push(self.names.len() as u32);
         self.offsets.push(self.offsets.last().copied().unwrap_or(0) + bytes);
         true
@@ -145,6 +150,7 @@ impl Objects {
                 Some(Self::Uniform { folder, count, bytes: sample_bytes, files_per_folder })
             }
             Distribution::LogNormal { stdev_bytes } => {
+                // Before the sizes are drawn: the sum of all must fit 64 bits however they fall.
                 total_bytes.checked_mul(LARGEST_PER_MEAN)?;
                 let sizes = LogNormal::new(sample_bytes, stdev_bytes, seed);
                 Some(Self::Varied(Varied::new(folder, files_per_folder, count, |object| {
@@ -204,6 +210,8 @@ impl Objects {
             }
             Self::Varied(varied) => generated_folders(&varied.folder, self.count(), varied.files_per_folder),
             Self::Listed(_) => {
+                // A listing is in the order of names, in which a folder's files may be interrupted by those of its
+                // own subfolders.
                 let mut seen = BTreeSet::new();
                 let folders = (0..self.count()).map(|object| self.key(object).folder());
                 folders.filter(|folder| seen.insert(folder.clone())).collect()
@@ -270,6 +278,7 @@ fn write_generated_key(folder: &Key, object: u32, files_per_folder: u32, into: &
 
 /// Appends a number in decimal, with zeros in front up to `width` digits.
 fn push_number(mut number: u32, width: usize, into: &mut String) {
+    // A u32 has at most ten digits.
     let mut digits = ['0'; 10];
     let mut first = digits.len();
     while number > 0 || digits.len() - first < width {

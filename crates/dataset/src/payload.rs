@@ -17,15 +17,12 @@ pub struct Mismatch {
     pub offset: u64,
 }
 
-/// The words that one object is made of, known by where they begin and not by seed and object: what a server can tell
-/// from the bytes that it is sent.
+/// The words that one object is made of, identified by their first one instead of seed and object. A server can tell it from
+/// the bytes that it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Stream(u64);
 
 impl Stream {
-    /// Bytes of an object's beginning that [`Stream::recognise`] needs.
-    pub const RECOGNISED_BYTES: usize = 16;
-
     /// The stream of `object`.
     pub fn of(seed: u64, object: u32) -> Self {
         Self::numbered(seed, u64::from(object))
@@ -33,13 +30,16 @@ impl Stream {
 
     /// The stream of an object or sample whose number may pass 32 bits.
     fn numbered(seed: u64, number: u64) -> Self {
+        // Hashed once more than a word: streams of neighbouring objects must not be each other's, shifted by a word.
         Self(mix(seed ^ mix(number)))
     }
 
-    /// The stream whose first words `first` begins with; `None` for what is no payload. Two words that follow each
-    /// other by chance are one in 2^64, yet only [`Stream::verify`] over all bytes proves the rest.
+    /// The stream that begins with `first`, at least 16 bytes; `None` if these are not payload. Other bytes pass with a
+    /// chance of 1 in 2^64; only [`Stream::verify`] over all bytes proves the rest.
     pub fn recognise(first: &[u8]) -> Option<Self> {
         let word = |at: usize| Some(u64::from_le_bytes(first.get(at..at + 8)?.try_into().ok()?));
+        // `mix` is a bijection, so that a server that is sent an object finds its stream by undoing it, without
+        // knowing seed or number.
         let (begin, next) = (unmix(word(0)?), unmix(word(8)?));
         (begin.wrapping_add(1) == next).then_some(Self(begin))
     }
@@ -62,6 +62,8 @@ impl Stream {
             rest = tail;
             index += 1;
         }
+        // Whole words apart from the ends: the compiler makes vectors of this loop, and filling must outrun the
+        // storage that is written.
         let mut chunks = rest.chunks_exact_mut(WORD_BYTES as usize);
         for chunk in &mut chunks {
             chunk.copy_from_slice(&self.word(index).to_le_bytes());
@@ -79,17 +81,25 @@ impl Stream {
 
     /// How many bytes of `data` are what lies at `offset`, up to the first that differs.
     pub fn matched(self, offset: u64, data: &[u8]) -> usize {
-        let mut expected = [0_u8; 4096];
-        for (number, chunk) in data.chunks(expected.len()).enumerate() {
-            let expected = &mut expected[..chunk.len()];
-            self.fill(offset + (number * 4096) as u64, expected);
-            if chunk != expected {
-                let same = chunk.iter().zip(expected.iter()).take_while(|(one, other)| one == other).count();
-                return number * 4096 + same;
-            }
-        }
-        data.len()
+        matched(offset, data, |at, out| self.fill(at, out))
     }
+}
+
+/// How many bytes of `data` are what `fill` makes from `offset` on, up to the first that differs.
+fn matched(offset: u64, data: &[u8], fill: impl Fn(u64, &mut [u8])) -> usize {
+    // A page at a time, on the stack: blocks have up to gigabytes, and a check must allocate nothing.
+    let mut expected = [0_u8; 4096];
+    let mut same = 0;
+    for chunk in data.chunks(expected.len()) {
+        let expected = &mut expected[..chunk.len()];
+        fill(offset + same as u64, expected);
+        // The whole chunk first: slices are compared by vectors, bytes one by one.
+        if chunk != expected {
+            return same + chunk.iter().zip(expected.iter()).take_while(|(one, other)| one == other).count();
+        }
+        same += chunk.len();
+    }
+    same
 }
 
 /// Bytes of which the last ones are zeros, where a payload is to be compressible: a page, which is less than any
@@ -110,6 +120,7 @@ impl Payload {
     pub fn fill(&self, number: u64, offset: u64, out: &mut [u8]) {
         let stream = Stream::numbered(self.seed, number);
         let words = self.words_bytes();
+        // The common case, without the loop over pages.
         if words == ZEROED_BLOCK_BYTES {
             return stream.fill(offset, out);
         }
@@ -131,16 +142,8 @@ impl Payload {
 
     /// Checks that `data` is what [`Payload::fill`] writes there; else the offset of the first byte that differs.
     pub fn verify(&self, number: u64, offset: u64, data: &[u8]) -> Result<(), u64> {
-        let mut expected = [0_u8; 4096];
-        for (chunk_number, chunk) in data.chunks(expected.len()).enumerate() {
-            let at = offset + (chunk_number * expected.len()) as u64;
-            let expected = &mut expected[..chunk.len()];
-            self.fill(number, at, expected);
-            if let Some(wrong) = chunk.iter().zip(expected.iter()).position(|(a, b)| a != b) {
-                return Err(at + wrong as u64);
-            }
-        }
-        Ok(())
+        let same = matched(offset, data, |at, out| self.fill(number, at, out));
+        if same == data.len() { Ok(()) } else { Err(offset + same as u64) }
     }
 
     /// Bytes of every block that are not zeros.

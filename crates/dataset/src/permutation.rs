@@ -16,7 +16,10 @@ impl Permutation {
     /// A permutation of `0..n`, drawn by `seed`.
     pub fn new(n: u64, seed: u64) -> Self {
         let bits = u64::BITS - n.saturating_sub(1).leading_zeros();
+        // Two halves of equal width: a Feistel round swaps them.
         let half_bits = bits.div_ceil(2).max(1);
+        // Four rounds are the fewest that make a strong pseudo-random permutation (Luby and Rackoff, 1988); nothing
+        // here has to resist more than that.
         let keys = [1, 2, 3, 4].map(|round| mix(seed ^ mix(round)));
         Self { n, half_bits, keys }
     }
@@ -26,6 +29,8 @@ impl Permutation {
         debug_assert!(index < self.n);
         let mut value = index;
         loop {
+            // Walking ends: the network permutes the larger domain, and the cycle of a value inside `0..n` comes back
+            // to such a value.
             value = self.encipher(value);
             if value < self.n {
                 return value;
@@ -44,7 +49,7 @@ impl Permutation {
 }
 
 /// The finaliser of `splitmix64` (Steele, Lea and Flood, 2014): every output bit depends on every input bit.
-pub(crate) fn mix(value: u64) -> u64 {
+pub fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -52,7 +57,7 @@ pub(crate) fn mix(value: u64) -> u64 {
 }
 
 /// Maps a uniform 64-bit value onto `0..n` by its high bits (Lemire's multiply-shift; bias below 2^-20 for n < 2^44).
-pub(crate) fn scale(value: u64, n: u64) -> u64 {
+pub fn scale(value: u64, n: u64) -> u64 {
     ((u128::from(value) * u128::from(n)) >> 64) as u64
 }
 

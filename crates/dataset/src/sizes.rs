@@ -1,4 +1,4 @@
-//! Sizes that spread: lognormal, as those of images and of compressed records do.
+//! Lognormal sizes, as images and compressed records have them.
 //!
 //! The size of an object is a pure function of its number, the mean, the standard deviation and the seed. All that
 //! is not a single rounded operation (logarithm, exponential, cosine) comes from `libm` and not from the C library,
@@ -10,7 +10,7 @@ use plan::Distribution;
 
 use crate::permutation::mix;
 
-/// Sizes are cut off at this multiple of the mean: no single file decides a run, and the total fits 64 bits.
+/// Sizes are cut off at this multiple of the mean, so that no single file decides a run and the total fits 64 bits.
 /// The cut touches nothing where the standard deviation is up to half the mean. Where it equals the mean, it cuts
 /// 0.01 % of the objects and takes 0.03 % from the mean and 0.7 % from the standard deviation; where it is twice
 /// the mean, 0.2 % of the objects, 2 % and 18 %.
@@ -65,6 +65,7 @@ impl LogNormal {
     /// (Johnson, Kotz and Balakrishnan, "Continuous Univariate Distributions" 1, 1994, chapter 14).
     pub fn new(mean_bytes: u64, stdev_bytes: u64, seed: u64) -> Self {
         let spread = stdev_bytes as f64 / mean_bytes as f64;
+        // log1p: a spread of a percent has a square of 10^-4, of which `log(1 + x)` would lose four digits.
         let variance = libm::log1p(spread * spread);
         Self {
             stream: mix(seed ^ STREAM),
@@ -83,7 +84,9 @@ impl LogNormal {
     /// A standard normal number (Box and Muller, "A Note on the Generation of Random Normal Deviates", 1958).
     fn normal(&self, object: u64) -> f64 {
         let first = self.stream.wrapping_add(object.wrapping_mul(2));
+        // 53 bits: as many as a double holds exactly.
         let draw = |number| (mix(first.wrapping_add(number)) >> 11) as f64;
+        // Above 0 by one step, as the logarithm of 0 would be an object of endless size.
         let (radius, angle) = ((draw(0) + 1.0) * UNIT, draw(1) * UNIT);
         (-2.0 * libm::log(radius)).sqrt() * libm::cos(TAU * angle)
     }

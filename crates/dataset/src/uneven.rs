@@ -63,7 +63,7 @@ impl Uneven {
 
     /// Blocks of the files before a place.
     pub(crate) fn blocks_before(&self, place: u64) -> u64 {
-        self.before_once(place)
+        if place == 0 { 0 } else { self.ends[place as usize - 1] }
     }
 
     /// Block `index` of all, in the order of the places.
@@ -75,12 +75,15 @@ impl Uneven {
     /// Block `index` of the epoch drawn by `seed`: the blocks of a file follow each other, the files are shuffled.
     pub(crate) fn at_shuffled(&self, seed: u64, mut index: u64) -> Located {
         let files = self.ends.len() as u64;
+        // The ring is turned first, so that the cuts fall elsewhere in each epoch.
         let first = scale(mix(seed), files);
         let (mut low, mut high) = (first, first + files);
         let (mut before_low, mut before_high) = (self.before(low), self.before(high));
         while high - low > 1 {
             let middle = low.midpoint(high);
             let before_middle = self.before(middle);
+            // The coin of a cut is a hash of where it is made: every ticket of the epoch that passes it sees the same
+            // side, without a table.
             let swapped = mix(seed ^ mix(middle)) & 1 == 1;
             let leading = if swapped { before_high - before_middle } else { before_middle - before_low };
             let in_leading = index < leading;
@@ -104,13 +107,9 @@ impl Uneven {
     fn before(&self, place: u64) -> u64 {
         let files = self.ends.len() as u64;
         match place.checked_sub(files) {
-            Some(place) => self.blocks() + self.before_once(place),
-            None => self.before_once(place),
+            Some(place) => self.blocks() + self.blocks_before(place),
+            None => self.blocks_before(place),
         }
-    }
-
-    fn before_once(&self, place: u64) -> u64 {
-        if place == 0 { 0 } else { self.ends[place as usize - 1] }
     }
 }
 

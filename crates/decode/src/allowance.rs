@@ -22,6 +22,7 @@ pub(crate) struct Allowance {
 impl Allowance {
     /// For a sample of `encoded` bytes.
     pub(crate) fn new(format: &'static str, encoded: usize) -> Self {
+        // The larger of the two: a small sample may expand a lot (an empty mask), a large one may not.
         let by_ratio = (encoded as u64).saturating_mul(RATIO_MAX).max(FREE_BYTES);
         Self { format, out_bytes: 0, limit_bytes: by_ratio.min(OUT_BYTES_MAX) }
     }
@@ -33,6 +34,8 @@ impl Allowance {
 
     /// Counts `bytes` more.
     pub(crate) fn take(&mut self, bytes: u64) -> Result<(), DecodeError> {
+        // What has come out is in a buffer that is used again, so the first buffer past the limit costs nothing that
+        // stays.
         self.expect(bytes)?;
         self.out_bytes += bytes;
         Ok(())

@@ -1,12 +1,12 @@
-//! What can be wrong with a sample.
+//! Why a sample could not be decoded.
 
 /// Why a sample could not be decoded, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// No byte.
+    /// The sample is empty.
     #[error("cannot decode an empty sample; write the dataset again, or leave empty objects out of it")]
     Empty,
-    /// The sample begins as no sample of its format does.
+    /// The sample does not begin like its format.
     #[error("the sample is not {format}: {reason}; choose the decode work that the dataset was written for")]
     Foreign {
         /// The format that was expected.

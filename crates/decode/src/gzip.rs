@@ -17,6 +17,7 @@ const FLAG_EXTRA: u8 = 1 << 2;
 const FLAG_NAME: u8 = 1 << 3;
 const FLAG_COMMENT: u8 = 1 << 4;
 const FLAGS_RESERVED: u8 = 0xe0;
+// Twice the window of DEFLATE, so that a copy from far back is still in the cache; nobody takes the bytes.
 const OUT_BUFFER_BYTES: usize = 64 << 10;
 
 const TRUNCATED: DecodeError = DecodeError::Truncated { format: FORMAT };
@@ -28,6 +29,7 @@ pub(crate) struct Gzip {
 
 impl Gzip {
     pub(crate) fn new() -> Self {
+        // Raw DEFLATE: the frame of a member is read here.
         Self { inflate: Decompress::new(false), out: vec![0; OUT_BUFFER_BYTES].into() }
     }
 
@@ -35,6 +37,8 @@ impl Gzip {
         let mut allowance = Allowance::new(FORMAT, bytes.len());
         let mut rest = self.member(bytes, &mut allowance)?;
         while !rest.is_empty() {
+            // `gzip` itself ignores zeros behind the last member (tapes padded them); a stored sample with such a
+            // tail was not written by a loader.
             if !rest.starts_with(&MAGIC) {
                 return Err(DecodeError::Trailing { format: FORMAT, trailing_bytes: rest.len() as u64 });
             }
@@ -43,10 +47,11 @@ impl Gzip {
         Ok(allowance.out_bytes())
     }
 
-    /// Decompresses the member that `bytes` begin with; what follows it.
+    /// Decompresses the member at the beginning of `bytes` and returns the rest.
     fn member<'a>(&mut self, bytes: &'a [u8], allowance: &mut Allowance) -> Result<&'a [u8], DecodeError> {
         let mut rest = header(bytes)?;
         let mut crc = Hasher::new();
+        // Kept: a new state is 40 kB, which a hundred thousand small samples a second would allocate each.
         self.inflate.reset(false);
         loop {
             let (taken_before, made_before) = (self.inflate.total_in(), self.inflate.total_out());
@@ -61,11 +66,13 @@ impl Gzip {
             allowance.take(made as u64)?;
             match status {
                 Status::StreamEnd => break,
+                // The decompressor asks for more input and there is none.
                 Status::Ok | Status::BufError if taken == 0 && made == 0 => return Err(TRUNCATED),
                 Status::Ok | Status::BufError => {}
             }
         }
         let (trailer, rest) = rest.split_at_checked(8).ok_or(TRUNCATED)?;
+        // The trailer has the length modulo 2^32 (RFC 1952, 2.3.1).
         let length = self.inflate.total_out() & u64::from(u32::MAX);
         same("checksum", little_endian(&trailer[..4]), u64::from(crc.finalize()))?;
         same("length", little_endian(&trailer[4..]), length)?;
@@ -73,7 +80,7 @@ impl Gzip {
     }
 }
 
-/// What follows the header of a member.
+/// Checks the header of a member and returns what follows it.
 fn header(bytes: &[u8]) -> Result<&[u8], DecodeError> {
     if !bytes.starts_with(&MAGIC[..bytes.len().min(MAGIC.len())]) {
         return Err(DecodeError::Foreign {

@@ -39,6 +39,8 @@ impl Jpeg {
         allowance.take(pixel_bytes)?;
 
         let options = DecoderOptions::default()
+            // What the decoder notices is an error. Otherwise it goes on with grey, and a damaged sample counts as
+            // decoded.
             .set_strict_mode(true)
             .set_max_width(SIDE_PIXELS_MAX)
             .set_max_height(SIDE_PIXELS_MAX)
@@ -46,9 +48,12 @@ impl Jpeg {
         let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
         decoder.decode_headers().map_err(refused)?;
         let needed = decoder.output_buffer_size().unwrap_or(usize::MAX);
+        // Two parsers read the same header; where they disagree, one of them was misled.
         if needed as u64 != pixel_bytes {
             return Err(malformed("its dimensions cannot be told"));
         }
+        // Grown and never shrunk: images of a dataset are of like sizes, and zeroing new memory is a part of decoding
+        // only once.
         if self.pixels.len() < needed {
             self.pixels.resize(needed, 0);
         }

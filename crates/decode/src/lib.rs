@@ -56,6 +56,7 @@ impl Decoder {
     /// What is wrong with the sample; the decoder is as good as new for the next one.
     pub fn decode(&mut self, bytes: &[u8]) -> Result<u64, DecodeError> {
         let bytes = self.stand_in.as_deref().unwrap_or(bytes);
+        // Before the check for emptiness: a stated cost is a time, whatever the sample holds.
         if matches!(self.machine, Machine::Nothing) {
             return Ok(bytes.len() as u64);
         }

@@ -1,4 +1,4 @@
-//! What is decoded in place of generated data, which are random bytes and neither images nor archives.
+//! Samples that are decoded in place of generated data, which are random bytes.
 
 mod draw;
 mod huffman;
@@ -18,6 +18,8 @@ const ZSTD_LEVEL: i32 = 3;
 /// An encoded sample, made from a seed: the same work, size and seed give the same bytes.
 #[derive(Clone)]
 pub struct StandIn {
+    // Shared: every decoding thread reads the same bytes, which stay in the processor's cache as a sample just read
+    // would.
     bytes: Arc<[u8]>,
 }
 
@@ -37,7 +39,7 @@ impl StandIn {
         Some(Self { bytes: made.into() })
     }
 
-    /// A sample of so many bytes for what takes any, such as a checksum.
+    /// A sample for work that takes any bytes, such as a checksum.
     pub fn plain(bytes: u64) -> Self {
         Self { bytes: vec![0; bytes as usize].into() }
     }
@@ -54,6 +56,7 @@ impl StandIn {
 }
 
 fn gzip(plain: &[u8]) -> Vec<u8> {
+    // Level 6, the default of `gzip`: the level decides the lengths of matches, and so the work of unpacking.
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     let written = encoder.write_all(plain);
     written.and_then(|()| encoder.finish()).expect("a vector takes all that is written to it")

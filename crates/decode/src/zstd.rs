@@ -54,11 +54,13 @@ impl Zstd {
         Ok(allowance.out_bytes())
     }
 
-    /// Decompresses or skips the frame that `bytes` begin with; what follows it.
+    /// Decompresses or skips the frame at the beginning of `bytes` and returns the rest.
     fn frame<'a>(&mut self, bytes: &'a [u8], allowance: &mut Allowance) -> Result<&'a [u8], DecodeError> {
+        // Refused before anything is unpacked, where the frame says its size; many writers leave it out.
         if let Ok(Some(announced)) = zstd_safe::get_frame_content_size(bytes) {
             allowance.expect(announced)?;
         }
+        // The session alone: the limit of the window is a parameter and must hold for the next sample too.
         self.context.reset(ResetDirective::SessionOnly).map_err(refused)?;
         let mut input = InBuffer::around(bytes);
         loop {
@@ -70,6 +72,7 @@ impl Zstd {
             if wanted == 0 {
                 return Ok(&bytes[input.pos..]);
             }
+            // Neither taken nor made: the frame waits for bytes that are not there.
             if made == 0 && input.pos == before {
                 return Err(TRUNCATED);
             }

@@ -4,7 +4,7 @@ use plan::{Cell, DatasetSpec, Layout, Plan};
 use prepare::Prepared;
 
 /// One dataset on one target.
-pub struct Slot {
+pub struct OnTarget {
     /// Index of the target.
     pub target: usize,
     /// Index of the dataset in the plan.
@@ -14,22 +14,23 @@ pub struct Slot {
 }
 
 /// All datasets that cells read.
-pub struct Data(Vec<Slot>);
+pub struct Datasets(Vec<OnTarget>);
 
-impl Data {
-    /// Those of `slots`, in the order of a record.
-    pub fn of_slots(slots: Vec<Slot>) -> Self {
-        Self(slots)
+impl Datasets {
+    /// These, in the order of a record.
+    pub fn new(all: Vec<OnTarget>) -> Self {
+        Self(all)
     }
 
     /// Every dataset, in the order of a record.
-    pub fn slots(&self) -> &[Slot] {
+    pub fn all(&self) -> &[OnTarget] {
         &self.0
     }
 
-    /// Index into [`Data::slots`] of what a cell reads.
+    /// Index into [`Datasets::all`] of what a cell reads.
     pub fn index(&self, cell: &Cell) -> usize {
-        let same = |slot: &Slot| (slot.target, slot.dataset) == (cell.target, cell.dataset);
+        let same = |one: &OnTarget| (one.target, one.dataset) == (cell.target, cell.dataset);
+        // A handful of datasets: a map would be longer than the list.
         self.0.iter().position(same).expect("every cell's dataset was made ready")
     }
 
@@ -47,6 +48,8 @@ impl Data {
 /// Hash over the distinct access plans of cells, whatever their number, engine or depth.
 pub fn plan_hash<'a>(cells: impl Iterator<Item = (&'a Cell, &'a dataset::Data)>) -> String {
     let of_cell = |(cell, data): (&Cell, &dataset::Data)| dataset::plan_hash(data, cell);
+    // Sorted and without doubles there, so that two scenarios that list the same cells in another order read the
+    // same.
     dataset::combined_hash(cells.map(of_cell).collect())
 }
 
@@ -54,6 +57,7 @@ pub fn plan_hash<'a>(cells: impl Iterator<Item = (&'a Cell, &'a dataset::Data)>)
 /// as its order reads them.
 pub fn sample_bytes(prepared: &Prepared, spec: &DatasetSpec, cell: &Cell) -> f64 {
     let stated = matches!(spec, DatasetSpec::Existing(plan::Existing { sample_bytes: Some(_), .. }));
+    // What the user states of their data is what the need counts, whatever the order reads of a shard beside it.
     if stated || prepared.layout == Layout::Files {
         return prepared.sample_bytes;
     }

@@ -6,6 +6,7 @@ use record::{Claim, Expect, ExpectFigures, ExpectTarget};
 
 /// Claim and emulated servers of a run; `None` where there is neither.
 pub(crate) fn of(plan: &Plan) -> Option<Expect> {
+    // Absent where nothing was said: records without predictions stay as they were before there were any.
     plan.is_predicted().then(|| Expect {
         claim: plan.expect.as_ref().map(|expect| Claim {
             words: expect.claim.clone(),

@@ -13,7 +13,7 @@ use record::{
     Target, Tool,
 };
 
-pub use data::{Data, Slot, plan_hash, sample_bytes};
+pub use data::{Datasets, OnTarget, plan_hash, sample_bytes};
 
 /// What a store says of itself: names and values.
 pub type StoreFacts = Vec<(&'static str, String)>;
@@ -34,7 +34,7 @@ pub struct Begun {
 }
 
 /// Describes a run; `stores` are the facts of each target, in the order of the plan.
-pub fn run(plan: &Plan, data: &Data, stores: Vec<StoreFacts>, begun: Begun) -> Run {
+pub fn run(plan: &Plan, data: &Datasets, stores: Vec<StoreFacts>, begun: Begun) -> Run {
     let Begun { run_id, started, command, redacted, ranks } = begun;
     Run {
         format: Format::CURRENT,
@@ -84,12 +84,16 @@ fn gate(gate: &plan::Gate) -> Gate {
 fn tool() -> Tool {
     Tool {
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        // By the environment of the build and not by asking git: a package is built outside any repository.
         commit: option_env!("FEEDLINE_COMMIT").map(str::to_owned),
+        // A debug build is several times slower per operation; whoever reads a record must see it.
         profile: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
     }
 }
 
 fn need(need: &feed::Need) -> Need {
+    // Either samples or bytes are held; which of them follows from which field is set, so there is no third field
+    // that could contradict.
     let (samples_per_s, sample_bytes, bytes_per_s) = match need.demand {
         Demand::Samples { per_s, sample_bytes } => (Some(per_s), Some(sample_bytes), None),
         Demand::Bytes { per_s, sample_bytes } => (None, sample_bytes, Some(per_s)),
@@ -104,6 +108,7 @@ fn need(need: &feed::Need) -> Need {
         hosts: need.hosts,
         source: need.source.clone(),
         caveats: need.caveats.clone(),
+        // 0 stands for a need that names no accelerators; a record says nothing rather than 0.
         count: (need.count > 0).then_some(need.count),
         hold: need.hold.map(|hold| hold.name().to_owned()).unwrap_or_default(),
         scope: need.scope.name().to_owned(),
@@ -112,26 +117,26 @@ fn need(need: &feed::Need) -> Need {
     }
 }
 
-fn datasets(plan: &Plan, data: &Data) -> Vec<Dataset> {
-    let describe = |slot: &Slot| Dataset {
-        source: match plan.datasets[slot.dataset] {
+fn datasets(plan: &Plan, data: &Datasets) -> Vec<Dataset> {
+    let describe = |one: &OnTarget| Dataset {
+        source: match plan.datasets[one.dataset] {
             DatasetSpec::Generate(_) => "generate",
             DatasetSpec::Existing(_) => "existing",
         }
         .to_owned(),
-        target: plan.targets[slot.target].name.clone(),
-        files: u64::from(slot.prepared.data.objects().count()),
-        bytes: slot.prepared.data.objects().total_bytes(),
-        sample_bytes: slot.prepared.sample_bytes,
-        fingerprint: slot.prepared.fingerprint.clone(),
-        empty_files: slot.prepared.empty_files,
-        unallocated_bytes: slot.prepared.unallocated_bytes,
-        lognormal_stdev_bytes: lognormal_stdev_bytes(&plan.datasets[slot.dataset]),
-        layout: slot.prepared.layout.name().to_owned(),
-        samples: (slot.prepared.layout != Layout::Files).then(|| slot.prepared.data.sample_count()),
-        packing: facts(packing::facts(&plan.datasets[slot.dataset], &slot.prepared)),
+        target: plan.targets[one.target].name.clone(),
+        files: u64::from(one.prepared.data.objects().count()),
+        bytes: one.prepared.data.objects().total_bytes(),
+        sample_bytes: one.prepared.sample_bytes,
+        fingerprint: one.prepared.fingerprint.clone(),
+        empty_files: one.prepared.empty_files,
+        unallocated_bytes: one.prepared.unallocated_bytes,
+        lognormal_stdev_bytes: lognormal_stdev_bytes(&plan.datasets[one.dataset]),
+        layout: one.prepared.layout.name().to_owned(),
+        samples: (one.prepared.layout != Layout::Files).then(|| one.prepared.data.sample_count()),
+        packing: facts(packing::facts(&plan.datasets[one.dataset], &one.prepared)),
     };
-    data.slots().iter().map(describe).collect()
+    data.all().iter().map(describe).collect()
 }
 
 fn lognormal_stdev_bytes(spec: &DatasetSpec) -> Option<u64> {
@@ -152,8 +157,10 @@ fn target(target: &plan::Target, facts_of_store: StoreFacts) -> Target {
         about: target.about.line(),
         at: target.at.clone(),
         storage: target.config.is_storage(),
+        // Either is enough: figures of feedline's own server must never stand as a storage's.
         demo: target.emulate.is_some() || is_emulated(&facts),
         about_published: target.about.publish,
+        // As stated: no protocol tells how much a server caches.
         server_memory_bytes: target.server_memory_bytes,
         emulation: target.emulate.as_ref().map(emulation),
         facts,
@@ -173,17 +180,20 @@ fn facts(named: Vec<(&'static str, String)>) -> Vec<Fact> {
     named.into_iter().map(|(name, value)| Fact { name: name.to_owned(), value }).collect()
 }
 
-fn cell(plan: &Plan, data: &Data, cell: &plan::Cell, ranks: u32) -> Cell {
+fn cell(plan: &Plan, data: &Datasets, cell: &plan::Cell, ranks: u32) -> Cell {
     Cell {
         cell: cell.slug.clone(),
         target: plan.target(cell).name.clone(),
         dataset: data.index(cell),
         engine: cell.engine.name().to_owned(),
+        // A fall-back is a cell of its own; without this word its figures would pass for the engine that was asked
+        // for.
         stands_in_for: cell.stands_in_for.clone(),
         queue_depth: cell.queue_depth,
         threads: cell.threads,
         connections: cell.connections,
         retries: cell.retries,
+        // Wider than the plan has it: records are read for ever, and reads beyond 4 GiB may come.
         block_bytes: u64::from(cell.block_bytes),
         access: cell.access.order().into(),
         cache: cell.cache.into(),
@@ -201,6 +211,7 @@ fn cell(plan: &Plan, data: &Data, cell: &plan::Cell, ranks: u32) -> Cell {
             plan::Access::Neighbours { run_length } => Some(run_length),
             _ => None,
         },
+        // Reckoned before the run, as it follows from plan and dataset alone.
         mixing: mixing(&data.of(cell).data, cell, ranks),
         checkpoint: checkpoint(cell),
         tier: cell.tier.as_ref().map(tier),
@@ -251,6 +262,7 @@ fn training(load: &plan::Load) -> Option<record::Training> {
         Fetch::Readers { count } => Some(count),
         Fetch::Shared => None,
     };
+    // Measured work has its time in the histograms; only a stated cost is part of the plan.
     let decode_cost_ns = training.decode.and_then(|decode| match decode.work {
         Work::Cost { per_sample_ns } => Some(per_sample_ns),
         Work::Checksum | Work::Gzip | Work::Zstd | Work::Jpeg => None,
@@ -314,6 +326,8 @@ fn skipped(plan: &Plan) -> Vec<Skipped> {
 fn measure(measure: &plan::Measure) -> Measure {
     Measure {
         warmup_ns: measure.warmup_ns,
+        // One field for each kind of limit, of which one is set: the fields came with versions of the record, and
+        // older readers know the first alone.
         duration_ns: match measure.limit {
             Limit::Duration { duration_ns } => Some(duration_ns),
             Limit::Bytes { .. } | Limit::Epochs { .. } | Limit::Steps { .. } => None,

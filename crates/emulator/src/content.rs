@@ -16,6 +16,8 @@ const STRETCH_MIN_BYTES: usize = 512;
 const FOREIGN_FROM_BYTES: usize = 64 << 10;
 
 /// Bytes that objects other than payload may take in memory, all together.
+// Generated data take none of it. Without a bound, a dataset of foreign bytes would end with the machine's
+// memory.
 pub const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
 /// The memory for bytes that must be held is used up.
@@ -132,30 +134,35 @@ impl Content {
         if data.is_empty() {
             return Ok(());
         }
+        // Most writes go on with the stream of the piece before: that is a comparison, where a stream that is
+        // not known must be searched for.
         let more = if at == self.length() { self.more_of_last(data) } else { 0 };
         let (mut at, mut rest) = (at + more as u64, &data[more..]);
         let stretches = stretches(rest);
-        let foreign = stretches.iter().filter(|(_, kind)| matches!(kind, Kind::Foreign));
-        let held: usize = foreign.map(|(length, _)| length).sum();
+        let foreign = stretches.iter().filter(|stretch| stretch.kind == StretchKind::Foreign);
+        let held: usize = foreign.map(|stretch| stretch.bytes).sum();
         // What a write is taken apart into takes memory of its own.
         let pieces = stretches.len().saturating_sub(1) * size_of::<Piece>();
+        // All of it at once and before anything is changed: a write that is refused leaves the object as it
+        // was.
         self.budget.take((held + pieces) as u64)?;
         self.pieces_bytes += pieces as u64;
         if let Some(last) = self.pieces.last_mut() {
             last.length += more as u64;
         }
-        for (length, kind) in stretches {
-            let (data, behind) = rest.split_at(length);
+        for Stretch { bytes, kind } in stretches {
+            let (data, behind) = rest.split_at(bytes);
             self.place(at, data, kind);
-            (at, rest) = (at + length as u64, behind);
+            (at, rest) = (at + bytes as u64, behind);
         }
         Ok(())
     }
 
     /// Puts a stretch where it belongs. Its memory was taken from the budget.
-    fn place(&mut self, at: u64, data: &[u8], kind: Kind) {
+    fn place(&mut self, at: u64, data: &[u8], kind: StretchKind) {
         let length = data.len() as u64;
-        if let (Kind::Foreign, Some(Piece { length: held_length, source: Source::Memory(held), .. })) =
+        // A piece for each small write would take more memory than its bytes.
+        if let (StretchKind::Foreign, Some(Piece { length: held_length, source: Source::Memory(held), .. })) =
             (&kind, self.pieces.last_mut().filter(|last| last.end() == at))
         {
             held.bytes.extend_from_slice(data);
@@ -163,9 +170,11 @@ impl Content {
             return;
         }
         let source = match kind {
-            Kind::Payload(stream) => Source::Stream { stream, skip: 0 },
-            Kind::Zeros => Source::Hole,
-            Kind::Foreign => Source::Memory(Held { bytes: data.to_vec(), budget: Arc::clone(&self.budget) }),
+            StretchKind::Payload(stream) => Source::Stream { stream, skip: 0 },
+            StretchKind::Zeros => Source::Hole,
+            StretchKind::Foreign => {
+                Source::Memory(Held { bytes: data.to_vec(), budget: Arc::clone(&self.budget) })
+            }
         };
         self.resize(self.length().max(at));
         let first = self.cut(at);
@@ -242,48 +251,57 @@ impl Piece {
     /// Whether a stream is more of this piece's own.
     fn continues(&self, next: Stream, next_skip: u64) -> bool {
         let Source::Stream { stream, skip } = &self.source else { return false };
+        // Parts of an upload are recognised apart from each other and join here.
         let end = skip + self.length;
         // The same words a whole number of words further on are the same stream.
         end.is_multiple_of(8) && next_skip == 0 && stream.word(end / 8) == next.word(0)
     }
 }
 
-/// What bytes that lie together are.
+/// What the bytes of a stretch are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum StretchKind {
     Payload(Stream),
     Zeros,
     Foreign,
 }
 
+/// Bytes of one kind that lie together.
+struct Stretch {
+    bytes: usize,
+    kind: StretchKind,
+}
+
 /// A write as stretches of one kind each: samples in a shard lie between headers, lengths and sums.
-fn stretches(data: &[u8]) -> Vec<(usize, Kind)> {
+fn stretches(data: &[u8]) -> Vec<Stretch> {
+    let foreign = |bytes: usize| (bytes > 0).then_some(Stretch { bytes, kind: StretchKind::Foreign });
     let mut found = Vec::new();
     let (mut foreign_from, mut at) = (0, 0);
     let is_looked_at = data.len() >= RECOGNISED_FROM_BYTES;
     while is_looked_at && at + STRETCH_MIN_BYTES <= data.len() && at - foreign_from < FOREIGN_FROM_BYTES {
         match beginning(&data[at..]) {
-            Some((length, kind)) if length >= STRETCH_MIN_BYTES => {
-                found.extend((at > foreign_from).then_some((at - foreign_from, Kind::Foreign)));
-                found.push((length, kind));
-                at += length;
+            Some(stretch) if stretch.bytes >= STRETCH_MIN_BYTES => {
+                found.extend(foreign(at - foreign_from));
+                at += stretch.bytes;
                 foreign_from = at;
+                found.push(stretch);
             }
-            Some((length, _)) => at += length,
+            Some(stretch) => at += stretch.bytes,
+            // Samples begin at any offset inside a shard, so every byte may be the first of one.
             None => at += 1,
         }
     }
-    found.extend((data.len() > foreign_from).then_some((data.len() - foreign_from, Kind::Foreign)));
+    found.extend(foreign(data.len() - foreign_from));
     found
 }
 
-/// How long `data` is payload, or zeros, from its first byte on; `None` where it is neither.
-fn beginning(data: &[u8]) -> Option<(usize, Kind)> {
+/// The payload, or the zeros, that `data` begins with; `None` where it is neither.
+fn beginning(data: &[u8]) -> Option<Stretch> {
     if let Some(stream) = Stream::recognise(data) {
-        return Some((stream.matched(0, data), Kind::Payload(stream)));
+        return Some(Stretch { bytes: stream.matched(0, data), kind: StretchKind::Payload(stream) });
     }
-    let zeros = data.iter().take_while(|byte| **byte == 0).count();
-    (zeros > 0).then_some((zeros, Kind::Zeros))
+    let bytes = data.iter().take_while(|byte| **byte == 0).count();
+    (bytes > 0).then_some(Stretch { bytes, kind: StretchKind::Zeros })
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ struct SettingsLine {
     protocol: Protocol,
     port: u16,
     bucket: String,
+    // On standard input and not among the arguments, which every user of the machine can read.
     key: Option<(String, String)>,
     prefix_folders: u32,
     export: String,
@@ -185,6 +186,7 @@ pub fn serve(input: &mut impl BufRead, output: &mut impl Write) -> Result<(), Em
     answer(output, &started)?;
     loop {
         line.clear();
+        // The process that started it has ended, in whatever way: nobody else would end the server.
         if input.read_line(&mut line)? == 0 {
             return Ok(());
         }
@@ -194,6 +196,7 @@ pub fn serve(input: &mut impl BufRead, output: &mut impl Write) -> Result<(), Em
                 answer(output, &started)?;
             }
             END => {
+                // First what happened, then the rest: a request in between is still of the span.
                 let span = server.end();
                 server.rest();
                 answer(output, &span)?;
@@ -206,6 +209,7 @@ pub fn serve(input: &mut impl BufRead, output: &mut impl Write) -> Result<(), Em
 fn answer(output: &mut impl Write, what: &impl Serialize) -> Result<(), EmulatorError> {
     serde_json::to_writer(&mut *output, what)?;
     output.write_all(b"\n")?;
+    // The other end waits for the line, and a pipe is buffered.
     output.flush()?;
     Ok(())
 }

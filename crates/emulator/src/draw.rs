@@ -63,6 +63,7 @@ impl Fault {
 /// Makes bytes others, the same ones however often they are asked for.
 pub(crate) fn corrupt(data: &mut [u8]) {
     for byte in data {
+        // No byte inverted is itself, so every byte is wrong.
         *byte = !*byte;
     }
 }
@@ -82,6 +83,7 @@ impl Draws {
 
     /// The fault that befalls the next request.
     pub(crate) fn fault(&self, faults: &Faults) -> Option<Fault> {
+        // One draw for all kinds: their shares add up, and another kind in the scenario moves no draw.
         let mut left = self.uniform(self.next.fetch_add(1, Ordering::Relaxed));
         Fault::ALL.into_iter().find(|fault| {
             let share = fault.share(faults);
@@ -93,6 +95,7 @@ impl Draws {
 
     /// How long the next request takes.
     pub(crate) fn delay_ns(&self, delay: Delay) -> u64 {
+        // Two words for each delay, of whatever distribution, so that draws of a seed keep their places.
         let first = self.next.fetch_add(2, Ordering::Relaxed);
         match delay {
             Delay::Constant { ns } => ns,
@@ -100,6 +103,7 @@ impl Draws {
                 from_ns + (self.uniform(first) * to_ns.saturating_sub(from_ns) as f64) as u64
             }
             Delay::LogNormal { p50_ns, p99_ns } => {
+                // libm gives the same bits on every machine. std's functions are the platform's.
                 let sigma = libm::log(p99_ns as f64 / p50_ns.max(1) as f64).max(0.0) / NORMAL_P99;
                 (p50_ns as f64 * libm::exp(sigma * self.normal(first))) as u64
             }
@@ -108,11 +112,13 @@ impl Draws {
 
     /// In `0..1`.
     fn uniform(&self, index: u64) -> f64 {
+        // 53 bits, as many as a double has.
         (self.stream.word(index) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// A standard normal variable, from two uniform ones (Box and Muller, 1958).
     fn normal(&self, index: u64) -> f64 {
+        // In (0, 1]: the logarithm of 0 is never taken.
         let radius = 1.0 - self.uniform(index);
         let angle = self.uniform(index + 1);
         (-2.0 * libm::log(radius)).sqrt() * libm::cos(std::f64::consts::TAU * angle)

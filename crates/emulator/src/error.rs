@@ -19,7 +19,7 @@ pub enum EmulatorError {
         "cannot start a thread of the emulated server: {0}\n  hint: the limits on threads and open files (ulimit -u, -n) may be used up"
     )]
     Thread(io::Error),
-    /// A setting that nothing can be made of.
+    /// A setting that no server can have.
     #[error("`{setting}` of the emulated server is {value}, {rule}\n  hint: {hint}")]
     Setting {
         /// Its name.

@@ -13,12 +13,12 @@ mod limits;
 mod line;
 mod nfs;
 mod s3;
+mod send_limits;
 mod server;
 mod settings;
 mod shape;
 mod stats;
 mod timer;
-mod way;
 
 pub use content::MEMORY_BYTES_MAX;
 pub use error::EmulatorError;

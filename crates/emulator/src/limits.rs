@@ -3,10 +3,13 @@
 use std::collections::HashMap;
 
 /// Requests that may come at once after a pause, as seconds of the rate.
+// A client issues its queue depth at once. Without a burst most of that would be refused at any rate.
 const BURST_S: f64 = 0.1;
 
 /// How far a line whose wake-ups come late may fall behind and still make it up. Without any it would be slower than
 /// declared by the lateness of every wake-up; no span of time carries more than its share and that of this.
+// 8 ms were allowed once, and a line that had been idle for less was taken for a late one: 64 KiB at 2 ms and
+// 25 MB/s came 378 times a second, where 216 is the most possible.
 pub(crate) const LATE_NS: u64 = 1_000_000;
 
 /// Prefixes that are remembered. Beyond it those that have rested long enough to be full are forgotten.
@@ -42,11 +45,13 @@ impl RequestRate {
             |of: &Bucket| (of.tokens + now_ns.saturating_sub(of.at_ns) as f64 * 1e-9 * per_s).min(burst);
         if !self.prefixes.contains_key(prefix) {
             if self.prefixes.len() >= PREFIXES_MAX {
+                // A full bucket is as good as none: the next request would make the same.
                 self.prefixes.retain(|_, bucket| filled(bucket) < burst);
             }
             self.prefixes.insert(prefix.into(), Bucket { tokens: burst, at_ns: now_ns });
         }
         let Some(bucket) = self.prefixes.get_mut(prefix) else { return false };
+        // A refused request costs no token: clients that try again would otherwise keep a prefix empty.
         bucket.tokens = filled(bucket);
         bucket.at_ns = now_ns;
         let taken = bucket.tokens >= 1.0;
@@ -72,6 +77,8 @@ struct Turns {
 impl Turns {
     /// When a use that is ready at `ready_ns` and takes `cost_ns` is over.
     fn reserve(&mut self, ready_ns: u64, cost_ns: u64) -> u64 {
+        // It begins when the schedule is free, when what was let through is over, and when it is ready,
+        // whichever is last.
         self.free_ns = self.free_ns.max(self.through_ns).max(ready_ns) + cost_ns;
         self.free_ns
     }
@@ -147,6 +154,7 @@ impl Head {
     pub(crate) fn read(&mut self, object: u64, at: u64, bytes: u64, now_ns: u64) -> (u64, u64) {
         let seek_ns = if self.stands_at == Some((object, at)) { 0 } else { self.seek_ns };
         let transfer_ns = self.bps.map_or(0, |bps| (bytes as f64 / bps * 1e9).ceil() as u64);
+        // In the order of arrival: the head is moved by the schedule, not by who is woken first.
         self.stands_at = Some((object, at + bytes));
         let cost_ns = seek_ns + transfer_ns;
         (self.turns.reserve(now_ns, cost_ns), cost_ns)

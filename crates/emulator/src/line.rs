@@ -1,4 +1,4 @@
-//! One accepted connection, cut off where a fault says so.
+//! One accepted connection, which ends early where a fault says so.
 
 use std::io;
 use std::pin::Pin;
@@ -12,7 +12,7 @@ use crate::nfs::Calls;
 
 /// Where the connection ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum CutAt {
     /// So many bytes behind the head of the next HTTP response.
     BehindHead(u64),
     /// After so many bytes.
@@ -21,7 +21,7 @@ enum Place {
 
 #[derive(Debug, Clone, Copy)]
 struct Cut {
-    place: Place,
+    place: CutAt,
     reset: bool,
 }
 
@@ -32,12 +32,12 @@ pub(crate) struct Scissors(Mutex<Option<Cut>>);
 impl Scissors {
     /// Ends the connection in the middle of the body of the next HTTP response.
     pub(crate) fn cut_body(&self, body_bytes: u64, reset: bool) {
-        self.set(Some(Cut { place: Place::BehindHead(body_bytes / 2), reset }));
+        self.set(Some(Cut { place: CutAt::BehindHead(body_bytes / 2), reset }));
     }
 
     /// Resets the connection after `bytes` more.
     pub(crate) fn reset_after(&self, bytes: u64) {
-        self.set(Some(Cut { place: Place::After(bytes), reset: true }));
+        self.set(Some(Cut { place: CutAt::After(bytes), reset: true }));
     }
 
     fn get(&self) -> Option<Cut> {
@@ -70,13 +70,14 @@ impl Line {
         }
         let Some(cut) = self.scissors.get() else { return Ok(usize::MAX) };
         let left = match cut.place {
-            Place::After(left) => left,
-            Place::BehindHead(left) => {
+            CutAt::After(left) => left,
+            CutAt::BehindHead(left) => {
+                // The first write after the cut was set begins with the head of the response.
                 let head = bytes.windows(4).position(|end| end == b"\r\n\r\n").map_or(0, |at| at + 4);
                 head as u64 + left
             }
         };
-        self.scissors.set(Some(Cut { place: Place::After(left), reset: cut.reset }));
+        self.scissors.set(Some(Cut { place: CutAt::After(left), reset: cut.reset }));
         if left == 0 {
             self.is_cut = true;
             if cut.reset {
@@ -89,8 +90,8 @@ impl Line {
     }
 
     fn count_to_cut(&self, bytes: usize) {
-        if let Some(Cut { place: Place::After(left), reset }) = self.scissors.get() {
-            let place = Place::After(left - (bytes as u64).min(left));
+        if let Some(Cut { place: CutAt::After(left), reset }) = self.scissors.get() {
+            let place = CutAt::After(left - (bytes as u64).min(left));
             self.scissors.set(Some(Cut { place, reset }));
         }
     }
@@ -110,6 +111,7 @@ impl AsyncRead for Line {
         out: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let line = &mut *self;
+        // To the server too the connection is gone; it must not read on what a client still sends.
         if line.is_cut {
             return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
         }
@@ -131,6 +133,7 @@ impl AsyncWrite for Line {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         if self.is_cut || self.scissors.get().is_some() {
+            // One slice at a time: the cut may lie in any of them.
             let first = slices.iter().find(|slice| !slice.is_empty()).map_or(&[][..], |slice| slice);
             return self.poll_send(cx, first);
         }

@@ -48,6 +48,7 @@ impl Server {
         let mut threads = Vec::new();
         let mut dealt = Vec::new();
         for _ in 0..settings.threads.max(1) {
+            // A connection stays on its thread, and its requests wake no other.
             let (deal, connections) = unbounded_channel();
             threads.push(spawn(worker(connections, served.clone()))?);
             dealt.push(deal);
@@ -89,6 +90,7 @@ impl Drop for Server {
 }
 
 fn listen(port: u16) -> Result<(TcpListener, u16), EmulatorError> {
+    // Loopback alone: it may be unsigned, and is for nobody else on the network.
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let listening = || {
         let listener = TcpListener::bind(address)?;
@@ -143,6 +145,7 @@ async fn accept(
         match accepted.await {
             None => return Ok(()),
             Some(Ok((socket, _))) => {
+                // In turn and not by load, so that runs with as many connections are served alike.
                 let at = turn.next().unwrap_or(0);
                 // Without it a reply in two segments waits for a delayed acknowledgement: 40 ms.
                 if let Ok(socket) = socket.set_nodelay(true).and_then(|()| socket.into_std()) {

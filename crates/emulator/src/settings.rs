@@ -72,6 +72,7 @@ impl Settings {
             keys: BucketKeys::Unsigned,
             prefix_folders: 1,
             export: "/export".to_owned(),
+            // The other half is the client's, on the same machine.
             threads: (cores / 2).clamp(1, 8) as u32,
             emulation: Emulation::default(),
         }
@@ -79,7 +80,7 @@ impl Settings {
 }
 
 impl Settings {
-    /// Refuses what nothing can be made of.
+    /// Refuses settings that no server can have.
     pub(crate) fn check(&self) -> Result<(), EmulatorError> {
         check_emulation(&self.emulation)?;
         let export = self.export.trim_matches('/');
@@ -108,6 +109,7 @@ fn check_emulation(asked: &Emulation) -> Result<(), EmulatorError> {
     ] {
         let rate = rate.unwrap_or(1.0);
         refuse_unless(
+            // A rate of 0 would never answer; no limit is written by leaving it out.
             rate.is_finite() && rate > 0.0,
             setting,
             &rate,
@@ -137,6 +139,7 @@ fn check_emulation(asked: &Emulation) -> Result<(), EmulatorError> {
         )?;
         sum += share;
     }
+    // One draw decides among all faults, so their shares must fit into one.
     refuse_unless(sum <= 1.0, "faults", &sum, "more than every request", "their shares add up to at most 1")
 }
 

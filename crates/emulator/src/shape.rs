@@ -9,13 +9,13 @@ use record::Emulated;
 use crate::clock;
 use crate::draw::{Draws, Fault};
 use crate::limits::{Head, Pacer, RequestRate};
+use crate::send_limits::SendLimits;
 use crate::stats::Stats;
 use crate::timer::Timer;
-use crate::way::Way;
 
 /// What a request asks for. Writes are counted, and neither limited, delayed nor failed: a dataset has to get there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum RequestKind {
     /// Bytes of an object.
     Data,
     /// Names or attributes.
@@ -36,7 +36,7 @@ pub(crate) struct Extent {
 /// A request that was let in.
 #[derive(Debug)]
 pub(crate) struct Ticket {
-    kind: Kind,
+    kind: RequestKind,
     arrived_ns: u64,
     delay_ns: Option<u64>,
     pub(crate) fault: Option<Fault>,
@@ -45,7 +45,7 @@ pub(crate) struct Ticket {
 impl Ticket {
     /// Whether the bytes of the reply go at the declared rates.
     pub(crate) fn is_paced(&self) -> bool {
-        self.kind == Kind::Data
+        self.kind == RequestKind::Data
     }
 }
 
@@ -78,6 +78,7 @@ impl Shape {
             rate: asked.requests_per_s.map(|per_s| Mutex::new(RequestRate::new(per_s))),
             total: total.map(|bps| Arc::new(Mutex::new(Pacer::new(bps)))),
             head: asked.seek_ns.map(|seek_ns| Mutex::new(Head::new(seek_ns, asked.total_bps))),
+            // Three sequences, so that a fault that is added to a scenario leaves the delays as they were.
             fault_draws: Draws::new(asked.seed, 0),
             data_draws: Draws::new(asked.seed, 1),
             metadata_draws: Draws::new(asked.seed, 2),
@@ -87,21 +88,24 @@ impl Shape {
     }
 
     /// Lets a request in and draws its fate, or refuses it (`None`) because its prefix has had too many.
-    pub(crate) fn admit(&self, kind: Kind, prefix: &str) -> Option<Ticket> {
+    pub(crate) fn admit(&self, kind: RequestKind, prefix: &str) -> Option<Ticket> {
         self.stats.request();
         let arrived_ns = clock::now_ns();
-        let kind = if self.rests.load(Ordering::Relaxed) { Kind::Other } else { kind };
+        // What a run writes and checks between its repetitions is not what is tried out.
+        let kind = if self.rests.load(Ordering::Relaxed) { RequestKind::Other } else { kind };
         let ticket = Ticket { kind, arrived_ns, delay_ns: None, fault: None };
-        if kind == Kind::Other {
+        if kind == RequestKind::Other {
             return Some(ticket);
         }
+        // Before any delay is drawn: a service refuses at once, and a refusal that waited would occupy a
+        // connection.
         if let Some(rate) = &self.rate
             && !rate.lock().unwrap_or_else(PoisonError::into_inner).take(prefix, arrived_ns)
         {
             self.stats.throttled();
             return None;
         }
-        if kind == Kind::Metadata {
+        if kind == RequestKind::Metadata {
             let delay_ns = self.metadata.map(|delay| self.metadata_draws.delay_ns(delay));
             return Some(Ticket { delay_ns, ..ticket });
         }
@@ -117,25 +121,29 @@ impl Shape {
     /// Waits until the reply to a request may begin: what was drawn, and where a head moves, until it has the bytes.
     /// Says when that was due: what follows goes by the schedule, however late the wait ended.
     pub(crate) async fn hold(&self, ticket: &Ticket, extent: Option<Extent>, timer: &Arc<Timer>) -> u64 {
-        let extent = extent.filter(|_| ticket.kind == Kind::Data);
+        let extent = extent.filter(|_| ticket.kind == RequestKind::Data);
         let moved_ns = match self.head.as_ref().zip(extent) {
             Some((head, extent)) => Some(moved(head, extent, ticket.arrived_ns, timer).await),
             None => None,
         };
         let due_ns = moved_ns.unwrap_or(ticket.arrived_ns) + ticket.delay_ns.unwrap_or(0);
         if ticket.fault == Some(Fault::Stall) {
+            // Longer than clients are patient: what they do about a reply that does not come is what is
+            // tried.
             timer.until(due_ns + Faults::STALL_NS).await;
         } else if ticket.delay_ns.is_some() || moved_ns.is_some() {
             timer.until(due_ns).await;
             let achieved_ns = clock::now_ns().saturating_sub(ticket.arrived_ns);
-            self.stats.delayed(ticket.kind == Kind::Metadata, due_ns - ticket.arrived_ns, achieved_ns);
+            // Beside what was asked: on a busy machine delays of at most 30 ms took up to 58, and a run must
+            // show it.
+            self.stats.delayed(ticket.kind == RequestKind::Metadata, due_ns - ticket.arrived_ns, achieved_ns);
         }
         due_ns
     }
 
-    /// The way of a new connection's bytes; `None` where nothing holds them back.
-    pub(crate) fn way(&self) -> Option<Arc<Way>> {
-        Way::new(self.connection_bps, self.total.as_ref())
+    /// The limits of a new connection; `None` where nothing holds its bytes back.
+    pub(crate) fn send_limits(&self) -> Option<Arc<SendLimits>> {
+        SendLimits::new(self.connection_bps, self.total.as_ref())
     }
 
     pub(crate) fn rest(&self) {

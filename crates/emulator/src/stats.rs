@@ -108,6 +108,7 @@ impl Stats {
     pub(crate) fn delayed(&self, metadata: bool, asked_ns: u64, achieved_ns: u64) {
         let mut span = self.span();
         let delays = if metadata { &mut span.metadata } else { &mut span.data };
+        // Beyond 60 s the histogram keeps its last value instead of an error.
         delays.asked.saturating_record(asked_ns);
         delays.achieved.saturating_record(achieved_ns);
     }

@@ -64,6 +64,7 @@ impl Timer {
         let fd = unsafe { AsyncFd::register(fd) }?;
         let timer = Arc::new(Self { fd, queue: Mutex::default() });
         let driver = Arc::clone(&timer);
+        // It ends with the runtime, which drops its tasks.
         tokio::spawn(async move { driver.drive().await });
         Ok(timer)
     }
@@ -92,6 +93,7 @@ impl Timer {
             }
         }
         if let Some(Reverse(first)) = queue.waiting.peek() {
+            // A timerfd fires once; the next one is set when the one before has fired.
             self.arm(first.due_ns);
         }
     }
@@ -101,6 +103,7 @@ impl Timer {
         queue.number += 1;
         let number = queue.number;
         queue.waiting.push(Reverse(Waiting { due_ns, number, waker }));
+        // Armed again only for who is now first; the others wait behind a time that is set.
         if queue.waiting.peek().is_some_and(|Reverse(first)| first.number == number) {
             self.arm(due_ns);
         }
@@ -111,6 +114,7 @@ impl Timer {
             tv_sec: (due_ns / 1_000_000_000).cast_signed(),
             tv_nsec: (due_ns % 1_000_000_000).cast_signed(),
         };
+        // Absolute: what passes until it is armed is not added.
         let once = Itimerspec { it_interval: Timespec::default(), it_value: at };
         // It fails only for a time that is none, or a descriptor that is no timer.
         let _ = timerfd_settime(self.fd.get_ref(), TimerfdTimerFlags::ABSTIME, &once);

@@ -4,14 +4,13 @@
 
 use std::hint::black_box;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use backend::null::NullStore;
 use backend::{Arena, Clock, Op, QueueSpec, Request, SharedStore, Store as _};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use dataset::{Data, Even, Key, Listed, Objects, Order, Samples};
-use engine::{Progress, RepSpec, run_rep};
+use engine::{RepSpec, run_rep};
 use plan::{
     Access, Arrivals, Cache, Cell, Engine, Fetch, Limit, Load, Pace, Rate, Registered, Streams, Task,
     Training,
@@ -29,27 +28,10 @@ fn cell(queue_depth: u32, access: Access) -> Cell {
 /// Time per operation of a whole repetition, from its own window: threads and queues are set up outside it.
 fn null_loop_ns(cell: &Cell, store: &SharedStore, data: &Data, ops: u64) -> u64 {
     let op_bytes = if cell.task == Task::ReadFile { 131_072 } else { u64::from(cell.block_bytes) };
-    let rep = run_rep(&RepSpec {
-        server: None,
-        cell,
-        store,
-        data,
-        checkpoints: None,
-        verify: true,
-        sample_bytes: 131_072.0,
-        line_bps: 1e9,
-        warmup_ns: 0,
-        limit: Limit::Bytes { bytes: ops * op_bytes },
-        epoch: 0,
-        part: plan::Share::WHOLE,
-        wait: None,
-        cores: 1,
-        clock: &Clock::real(),
-        stop: &AtomicBool::new(false),
-        progress: &Progress::default(),
-    })
-    .expect("the null target cannot fail");
-    rep.window_ns
+    let limit = Limit::Bytes { bytes: ops * op_bytes };
+    let measured = run_rep(&RepSpec::plain(cell, store, data, limit, &Clock::real()))
+        .expect("the null target cannot fail");
+    measured.rep.window_ns
 }
 
 fn worker_loop(criterion: &mut Criterion) {
@@ -156,19 +138,7 @@ fn training_loop(criterion: &mut Criterion) {
         ("readers", Fetch::Readers { count: 4 }, 64),
     ];
     for (name, fetch, accelerators) in fetches {
-        let training = Training {
-            accelerators,
-            batch: 100,
-            compute_ns: 1,
-            fetch,
-            prefetch: 2,
-            barrier: false,
-            decode: None,
-            drop_last: true,
-            startup_ns: 0,
-            threshold: 0.9,
-            price_per_hour: None,
-        };
+        let training = Training { fetch, ..Training::plain(accelerators, 100, 1) };
         let cell =
             Cell { task: Task::ReadFile, load: Load::Training(training), ..cell(256, Access::ShuffledEpoch) };
         // Whole steps of all accelerators, and no fewer.

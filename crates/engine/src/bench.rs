@@ -8,16 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use backend::{Clock, SharedStore, Store};
 use dataset::Data;
 use plan::{Cell, Limit, Load, Measure, Operation, Share, Task};
-use record::{
-    CacheProof, Ceiling, Interval, NotRun, Outage, Outcome, Rep, RepIntervals, Reread, Role, System, Trained,
-    Usage, counter,
-};
+use record::{Ceiling, NotRun, Outage, Outcome, Rep, RepIntervals, Reread, Role, Trained, counter};
 
 use crate::ceiling::{self, Shape};
 use crate::checkpoint::Destination;
 use crate::copy::Copies;
 use crate::outage::{self, Sign, Waited};
-use crate::outcome::RepOutcome;
+use crate::outcome::Measured;
 use crate::progress::Progress;
 use crate::rep::{RepSpec, run_rep};
 use crate::sampled::{Kept, Second};
@@ -25,14 +22,17 @@ use crate::schedule::{Schedule, ScheduleSettings, Turn};
 use crate::server::Server;
 
 /// What setting up a repetition costs beyond its window, for the budget.
+// Threads and buffers are set up outside the window, and a large dataset's page cache takes longer still. Too low an
+// estimate is corrected by the longest repetition so far.
 const OVERHEAD_NS: u64 = 200_000_000;
 
 /// More epochs than the repetitions of a run read.
+// Each time that something is made again it reads in a range of epochs of its own, so the ranges must not touch.
 const EPOCHS_MAX: u64 = 1 << 24;
 
 /// What a cell reads, and through what.
 #[derive(Clone)]
-pub struct Seat {
+pub struct CellSetup {
     /// The storage, opened for the cell's engine.
     pub store: SharedStore,
     /// The server behind it, where feedline started that.
@@ -60,11 +60,25 @@ pub struct BenchSettings {
     pub rank: Share,
     /// Variant under comparison.
     pub variant: String,
-    /// The variant among those whose repetitions are interleaved with its own. Each reads epochs of its own: none finds in a
-    /// cache behind the client what another has just brought there.
+    /// This variant among those whose repetitions are interleaved. Each reads epochs of its own, so that none finds
+    /// data in a cache behind the client that another has just read.
     pub variants: Share,
     /// Nanoseconds since 1970 at which the run's clock began; absent where that is not real.
     pub began_unix_ns: Option<u64>,
+}
+
+impl BenchSettings {
+    /// Those of one process that compares no variants, on a clock that is not the machine's.
+    pub fn alone(measure: Measure, cores: u32) -> Self {
+        Self {
+            measure,
+            cores,
+            rank: Share::WHOLE,
+            variant: "base".to_owned(),
+            variants: Share::WHOLE,
+            began_unix_ns: None,
+        }
+    }
 }
 
 /// What happens during a run.
@@ -92,7 +106,7 @@ pub enum Event<'a> {
     Rep(Box<Rep>, RepIntervals),
     /// A repetition was made before the run was interrupted.
     Made(Box<Rep>),
-    /// What was made before does not follow from what is planned: nothing that is made now would belong to it.
+    /// A repetition made before the interruption does not follow from the plan, so nothing made now would belong to it.
     Astray {
         /// What was made.
         made: Box<Rep>,
@@ -121,7 +135,7 @@ pub enum Try {
 /// A run in progress.
 pub struct Bench<'a> {
     cells: &'a [Cell],
-    seats: &'a [Seat],
+    setups: &'a [CellSetup],
     settings: BenchSettings,
     clock: &'a Clock,
     stop: &'a AtomicBool,
@@ -136,31 +150,32 @@ pub struct Bench<'a> {
     /// Whether this process was away since it was last asked.
     suspended: Option<&'a (dyn Fn() -> bool + Sync)>,
     copies: Copies,
-    /// Targets whose server was waited for in vain, by their index: they are not waited for again before they answer.
+    /// Indices of targets whose server did not come back in time. They are not waited for again until they answer.
     lost: BTreeSet<usize>,
     /// By cell: reads that are held against a second reading.
     kept: Vec<Kept>,
     /// Repetitions that were made before the run was interrupted and are still to be passed over, in their order.
     made_before: VecDeque<Rep>,
-    /// How often the run was gone on with, until the first repetition was begun since.
+    /// How often the run was resumed; 0 once the first repetition since then has begun.
     gone_on: u32,
 }
 
 impl<'a> Bench<'a> {
-    /// A run over `cells`, each with its seat. It ends early once `stop` is set.
+    /// A run over `cells`, each with its setup. It ends early once `stop` is set.
     pub fn new(
         cells: &'a [Cell],
-        seats: &'a [Seat],
+        setups: &'a [CellSetup],
         settings: BenchSettings,
         clock: &'a Clock,
         stop: &'a AtomicBool,
         progress: &'a Progress,
     ) -> Self {
-        assert_eq!(cells.len(), seats.len(), "every cell has a seat");
+        // A mistake of the caller's: with fewer setups, a cell would silently read another's storage.
+        assert_eq!(cells.len(), setups.len(), "every cell has a setup");
         let cost_ns = estimated_cost_ns(&settings.measure);
         Self {
             cells,
-            seats,
+            setups,
             settings,
             clock,
             stop,
@@ -178,9 +193,9 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Passes over what was made before the run was interrupted, as if it were made now: the order of all that follows is
-    /// that of an undisturbed run. A repetition that a signal ended is made again. `times` says how often the run was gone
-    /// on with: what the repetition that was under way has read may lie in a cache by now, whoever recorded it or not.
+    /// Skips the repetitions made before the run was interrupted, so that the rest follows in the order of an undisturbed
+    /// run. A repetition that a signal ended is made again. `times` says how often the run was resumed: the repetition that
+    /// was under way may have left data in a cache, recorded or not.
     pub fn go_on_after(&mut self, mut made: Vec<Rep>, times: u32) {
         self.gone_on = times;
         made.sort_by_key(|rep| rep.order);
@@ -196,8 +211,8 @@ impl<'a> Bench<'a> {
         self.start = Some(start);
     }
 
-    /// Asks `suspended` around every repetition whether this process was away since it was last asked: stopped by a
-    /// signal, or its machine suspended. What was measured meanwhile is no figure, and is made again.
+    /// Asks `suspended` around every repetition whether this process was away since the last call: stopped by a signal, or
+    /// its machine suspended. A repetition measured meanwhile is made again.
     pub fn notice(&mut self, suspended: &'a (dyn Fn() -> bool + Sync)) {
         self.suspended = Some(suspended);
     }
@@ -206,14 +221,14 @@ impl<'a> Bench<'a> {
         self.suspended.is_some_and(|suspended| suspended())
     }
 
-    /// Reads again what was kept of the reads of `cells`, all of which read one dataset of `store`; nothing where feedline
-    /// wrote it, as that was checked at once. Where the storage keeps sums of its own, whole objects are held against them,
-    /// bounded in bytes and time. Nothing of this is timed.
+    /// Makes the kept reads of `cells` again; all of them read one dataset of `store`. Nothing is kept where feedline
+    /// wrote the data, which are checked at once. If the storage keeps checksums, whole objects are compared with
+    /// them, within limits of bytes and time. Nothing of this is timed.
     pub fn reread(&self, cells: &[usize], store: &dyn Store) -> Vec<Reread> {
         let kept: Vec<&Kept> =
             cells.iter().map(|cell| &self.kept[*cell]).filter(|kept| !kept.is_empty()).collect();
         let Some(first) = cells.first().filter(|_| !kept.is_empty()) else { return Vec::new() };
-        let objects = self.seats[*first].data.objects();
+        let objects = self.setups[*first].data.objects();
         Second::new(store, objects, self.clock).read(&kept, self.settings.rank.index)
     }
 
@@ -230,6 +245,8 @@ impl<'a> Bench<'a> {
         for index in chosen.iter().filter(|index| has_ceiling(&self.cells[**index])) {
             shapes.entry(Shape::of(&self.cells[*index])).or_default().push(*index);
         }
+        // 256 MiB, which are filled once for all ceilings and gone before the first repetition: they would be missing
+        // from the page cache of a limited process.
         let _source = shapes.keys().any(|shape| shape.copies).then(backend::null::source);
         for (shape, cells) in shapes {
             if self.stopped() {
@@ -247,6 +264,8 @@ impl<'a> Bench<'a> {
                     measured = measure();
                 }
             }
+            // A ceiling from which the process was away three times is still the best that is known; it can only be
+            // too low, and then warns of a client that is too slow.
             if let Ok(ceiling) = measured {
                 emit(Event::Ceiling(ceiling))?;
             }
@@ -262,7 +281,7 @@ impl<'a> Bench<'a> {
     ) -> Result<Vec<NotRun>, E> {
         let all: Vec<usize> = (0..self.cells.len()).collect();
         let rounds = 0..self.settings.measure.repetitions;
-        self.rounds(&all, (Role::Measure, rounds), kept_back, emit)
+        self.rounds(&all, Role::Measure, rounds, kept_back, emit)
     }
 
     /// Runs fresh repetitions of the chosen cells alone, in rounds of these numbers.
@@ -272,7 +291,7 @@ impl<'a> Bench<'a> {
         rounds: Range<u32>,
         emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<Vec<NotRun>, E> {
-        self.rounds(chosen, (Role::Confirm, rounds), 0, emit)
+        self.rounds(chosen, Role::Confirm, rounds, 0, emit)
     }
 
     /// Runs one repetition of a training cell, for a search.
@@ -284,6 +303,8 @@ impl<'a> Bench<'a> {
         if self.stopped() {
             return Ok(Try::Stopped);
         }
+        // Every trial is a round of its own: rounds pair repetitions of several cells, and a search has one cell at a
+        // time.
         let round = self.made;
         self.searches = true;
         emit(Event::Begin { cell: &self.cells[cell], role: Role::Measure, rep: 0 })?;
@@ -304,7 +325,8 @@ impl<'a> Bench<'a> {
     fn rounds<E>(
         &mut self,
         chosen: &[usize],
-        (role, rounds): (Role, Range<u32>),
+        role: Role,
+        rounds: Range<u32>,
         kept_back: u64,
         emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<Vec<NotRun>, E> {
@@ -329,12 +351,16 @@ impl<'a> Bench<'a> {
                 schedule.give_up("interrupted");
                 break;
             }
+            // What is kept back is for the confirmation: without it a run that ends with its budget would have
+            // nothing that a verdict may rest on.
             let needed_ns = self.cost_ns.saturating_mul(1 + kept_back);
             let Some(turn) = schedule.next(begun_ns, needed_ns) else { break };
             emit(Event::Begin { cell: &self.cells[turn.cell], role, rep: turn.rep })?;
             let (mut rep, mut intervals, sign) = self.repetition(turn, role);
             let measured_ns = self.clock.now_ns();
             rep.outage = self.outage(turn, sign, emit)?;
+            // Waiting for a server is left out of what a repetition costs, or one outage would make all that follow
+            // too dear for the budget.
             let waited_ns = self.clock.now_ns() - measured_ns;
             if rep.outage.is_some() {
                 schedule.put_off(turn);
@@ -362,11 +388,14 @@ impl<'a> Bench<'a> {
             let Some(turn) = schedule.next(0, 0) else { break };
             let Some(made) = self.made_before.pop_front() else { break };
             let cell = &self.cells[turn.cell];
+            // The plan is the same, by its hash; another order means that the record was edited, or the schedule
+            // changed between versions.
             if (made.cell.as_str(), made.rep) != (cell.slug.as_str(), turn.rep) {
                 return emit(Event::Astray { made: Box::new(made), cell });
             }
             let took_ns =
                 self.settings.measure.warmup_ns.saturating_add(made.window_ns).saturating_add(OVERHEAD_NS);
+            // The longest so far is not in the record; what its window took is the least that it can have been.
             self.cost_ns = self.cost_ns.max(took_ns);
             if made.outage.is_some() {
                 schedule.put_off(turn);
@@ -379,8 +408,8 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// The outage that a repetition met and after which it is to be made again, once that is over. Processes that keep a
-    /// common time wait for nobody, and a server that feedline started fails as it was told to.
+    /// The outage that a repetition met, once it is over; the repetition is then made again. Processes that keep a common
+    /// time do not wait, and a server that feedline started fails as it was told to.
     fn outage<E>(
         &mut self,
         turn: Turn,
@@ -391,8 +420,11 @@ impl<'a> Bench<'a> {
         if sign == Sign::None {
             self.lost.remove(&cell.target);
         }
+        // Ranks start their repetitions at times that all of them computed beforehand; variants are interleaved by a
+        // parent that waits for nobody.
         let is_alone = self.settings.rank.of == 1 && self.settings.variants.of == 1;
-        let is_own = self.seats[turn.cell].server.is_some();
+        // feedline's own server does not go away by itself: faults that the scenario asks for are what is measured.
+        let is_own = self.setups[turn.cell].server.is_some();
         let is_spent = turn.again >= outage::AGAIN_MAX || self.lost.contains(&cell.target);
         if sign == Sign::Suspended {
             let is_again = is_alone && turn.again < outage::AGAIN_MAX;
@@ -411,8 +443,11 @@ impl<'a> Bench<'a> {
         said?;
         Ok(match waited {
             Waited::Over(outage) => Some(outage),
+            // The server answers again already. Where connections had been refused it was away for a moment all the
+            // same; other failures may be those of a server that is asked too much, and stand.
             Waited::NotAway => (sign == Sign::Sure).then_some(Outage { away_ns: 0, suspended: false }),
             Waited::InVain => {
+                // Five minutes for each cell of a dead target would take the budget from all the others.
                 self.lost.insert(cell.target);
                 None
             }
@@ -421,43 +456,33 @@ impl<'a> Bench<'a> {
 
     fn repetition(&mut self, turn: Turn, role: Role) -> (Rep, RepIntervals, Sign) {
         let order = self.made;
-        let epoch = match role {
-            // A search reads on in another epoch each time: what it read before may lie in a cache.
-            _ if self.searches => u64::from(order),
-            Role::Measure => self.own_epoch(turn.cell, turn.rep),
-            Role::Confirm => self.own_epoch(turn.cell, self.settings.measure.repetitions + turn.rep),
-        };
-        // What it has read of its epoch may lie in a cache by now.
-        let gone_on = u64::from(std::mem::take(&mut self.gone_on)) * u64::from(outage::AGAIN_MAX + 1);
-        let epoch = epoch + (u64::from(turn.again) + gone_on) * EPOCHS_MAX;
+        let epoch = self.epoch(turn, role);
         self.made += 1;
-        let Share { index, of } = self.settings.variants;
-        let epoch = epoch * u64::from(of) + u64::from(index);
         let wait = || {
             if let Some(start) = self.start {
                 start(order);
             }
         };
         self.was_suspended();
+        // Taken out while the spec borrows the run.
         let mut copies = std::mem::take(&mut self.copies);
         let spec = RepSpec { wait: Some(&wait), ..self.spec(turn.cell, epoch) };
-        let measured = match &self.seats[turn.cell].copy_to {
+        let made = match &self.setups[turn.cell].copy_to {
             Some(to) => copies.run(turn.cell, &spec, to),
             None => run_rep(&spec),
         };
         self.copies = copies;
         let is_suspended = self.was_suspended();
-        let sign = if is_suspended { Sign::Suspended } else { Sign::of(&measured) };
-        let mut outcome = measured.unwrap_or_else(|error| failed(error.to_string(), self.clock.now_ns()));
+        let sign = if is_suspended { Sign::Suspended } else { Sign::of(&made) };
+        let cell = &self.cells[turn.cell];
+        let Measured { mut rep, seconds, sampled } =
+            made.unwrap_or_else(|error| Measured::failed(cell, error.to_string(), self.clock.now_ns()));
         // One that a signal ended is made again as such.
-        if is_suspended && outcome.outcome != Outcome::Interrupted {
-            outcome.outcome = Outcome::Failed { reason: SUSPENDED.to_owned() };
+        if is_suspended && rep.outcome != Outcome::Interrupted {
+            rep.outcome = Outcome::Failed { reason: SUSPENDED.to_owned() };
         }
-        let cell = self.cells[turn.cell].slug.clone();
-        self.kept[turn.cell].offer(order, outcome.sampled);
-        let seconds = outcome.seconds;
+        self.kept[turn.cell].offer(order, sampled);
         let rep = Rep {
-            cell: cell.clone(),
             role,
             rep: turn.rep,
             round: turn.round,
@@ -465,36 +490,36 @@ impl<'a> Bench<'a> {
             rank: self.settings.rank.index,
             ranks: self.settings.rank.of,
             variant: self.settings.variant.clone(),
-            outcome: outcome.outcome,
-            window_start_ns: outcome.window_start_ns,
-            window_ns: outcome.window_ns,
-            window_unix_ns: self.settings.began_unix_ns.map(|began| began + outcome.window_start_ns),
-            second_ops: by_second(&seconds, |second| second.ops),
-            second_bytes: by_second(&seconds, |second| second.bytes),
-            counters: outcome.counters,
-            errors: outcome.errors,
-            histograms: outcome.histograms,
-            usage: outcome.usage,
-            cache: outcome.cache,
-            granted: outcome.granted,
-            system: outcome.system,
-            emulated: outcome.emulated,
-            trained: outcome.trained,
-            epochs: outcome.epochs,
-            checkpoints: outcome.checkpoints,
-            outage: None,
+            window_unix_ns: self.settings.began_unix_ns.map(|began| began + rep.window_start_ns),
+            ..rep
         };
-        (rep, RepIntervals { cell, role, rep: turn.rep, seconds }, sign)
+        let intervals = RepIntervals { cell: rep.cell.clone(), role, rep: turn.rep, seconds };
+        (rep, intervals, sign)
     }
 
-    /// An epoch that no other cell reads, whatever the order of cells: what one of a round has just read would lie in a
-    /// cache behind the client for the next, however large the dataset.
+    /// The epoch in which the next repetition reads on.
+    fn epoch(&mut self, turn: Turn, role: Role) -> u64 {
+        let epoch = match role {
+            // A search reads on in another epoch each time: what it read before may lie in a cache.
+            _ if self.searches => u64::from(self.made),
+            Role::Measure => self.own_epoch(turn.cell, turn.rep),
+            Role::Confirm => self.own_epoch(turn.cell, self.settings.measure.repetitions + turn.rep),
+        };
+        // What it has read of its epoch may lie in a cache by now.
+        let gone_on = u64::from(std::mem::take(&mut self.gone_on)) * u64::from(outage::AGAIN_MAX + 1);
+        let epoch = epoch + (u64::from(turn.again) + gone_on) * EPOCHS_MAX;
+        let Share { index, of } = self.settings.variants;
+        epoch * u64::from(of) + u64::from(index)
+    }
+
+    /// An epoch that no other cell reads, whatever the order of cells. Two cells of a round that read the same epoch would
+    /// meet each other's data in a cache behind the client, however large the dataset is.
     fn own_epoch(&self, cell: usize, repetition: u32) -> u64 {
         u64::from(repetition) * self.cells.len() as u64 + cell as u64
     }
 
     fn spec(&self, cell: usize, epoch: u64) -> RepSpec<'_> {
-        let seat = &self.seats[cell];
+        let setup = &self.setups[cell];
         let measure = &self.settings.measure;
         // A checkpoint is read back once and whole, by every client that has to.
         let (warmup_ns, limit, part) = match self.cells[cell].operation() {
@@ -503,13 +528,15 @@ impl<'a> Bench<'a> {
         };
         RepSpec {
             cell: &self.cells[cell],
-            store: &seat.store,
-            server: seat.server.as_deref(),
-            data: &seat.data,
+            store: &setup.store,
+            server: setup.server.as_deref(),
+            data: &setup.data,
             verify: true,
-            sample_bytes: seat.sample_bytes,
-            line_bps: seat.line_samples_per_s * seat.sample_bytes,
-            checkpoints: seat.checkpoints.as_ref(),
+            sample_bytes: setup.sample_bytes,
+            // The line in bytes of this cell: samples of another size need another rate of bytes for the same
+            // accelerators.
+            line_bps: setup.line_samples_per_s * setup.sample_bytes,
+            checkpoints: setup.checkpoints.as_ref(),
             warmup_ns,
             limit,
             epoch,
@@ -522,14 +549,14 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// What a search is told of a repetition, and the line that it has to clear; the record holds counters only.
-    /// Operations that read no bytes have no line: their search ends where depth gains nothing.
+    /// The rate of a repetition and the line that it has to clear, for the search. The record holds counters only. Operations
+    /// that read no bytes have no line: their search ends where more depth gains nothing.
     fn reached(&self, rep: &Rep, cell: usize) -> (Option<f64>, f64) {
-        let seat = &self.seats[cell];
+        let setup = &self.setups[cell];
         let failed = matches!(rep.outcome, Outcome::Failed { .. });
         if let Load::Training(training) = &self.cells[cell].load {
             let used = rep.trained.as_ref().filter(|_| !failed).and_then(utilization);
-            return (used.map(|au| au * training.demand_samples_per_s()), seat.line_samples_per_s);
+            return (used.map(|au| au * training.demand_samples_per_s()), setup.line_samples_per_s);
         }
         let per_s = |name, each: f64| {
             let count = *rep.counters.get(name)?;
@@ -537,8 +564,9 @@ impl<'a> Bench<'a> {
                 .then(|| count as f64 / each / (rep.window_ns as f64 / 1e9))
         };
         if self.cells[cell].operation().reads_bytes() {
-            (per_s(counter::BYTES, seat.sample_bytes), seat.line_samples_per_s)
+            (per_s(counter::BYTES, setup.sample_bytes), setup.line_samples_per_s)
         } else {
+            // A line that is never cleared: the search for a depth goes on while there is a gain.
             (per_s(counter::OPS, 1.0), f64::INFINITY)
         }
     }
@@ -550,19 +578,10 @@ impl<'a> Bench<'a> {
 
 /// Accelerator utilization, the mean over accelerators; `None` where none ran.
 fn utilization(trained: &Trained) -> Option<f64> {
+    // As MLPerf Storage has it: compute time over wall time of each accelerator, then the mean.
     let shares = trained.accelerators.iter().map(|one| one.compute_ns as f64 / one.wall_ns as f64);
     let mean = shares.sum::<f64>() / trained.accelerators.len() as f64;
     mean.is_finite().then_some(mean)
-}
-
-/// What was counted in each second up to the last that is known; a second without anything is a zero.
-fn by_second(seconds: &[Interval], count: impl Fn(&Interval) -> u64) -> Vec<u64> {
-    let length = seconds.iter().map(|one| one.second as usize + 1).max().unwrap_or(0);
-    let mut counts = vec![0; length];
-    for one in seconds {
-        counts[one.second as usize] += count(one);
-    }
-    counts
 }
 
 /// What one repetition takes, before any was made.
@@ -573,25 +592,4 @@ fn estimated_cost_ns(measure: &Measure) -> u64 {
         Limit::Bytes { .. } | Limit::Epochs { .. } => 0,
     };
     measure.warmup_ns + window_ns + OVERHEAD_NS
-}
-
-fn failed(reason: String, now_ns: u64) -> RepOutcome {
-    RepOutcome {
-        outcome: Outcome::Failed { reason },
-        window_start_ns: now_ns,
-        window_ns: 0,
-        counters: BTreeMap::new(),
-        errors: BTreeMap::new(),
-        histograms: BTreeMap::from([("service_ns".to_owned(), record::encode(&record::new_histogram()))]),
-        usage: Usage::default(),
-        system: System::default(),
-        cache: CacheProof { method: "none".to_owned(), ..CacheProof::default() },
-        granted: BTreeMap::new(),
-        emulated: None,
-        sampled: Vec::new(),
-        trained: None,
-        epochs: Vec::new(),
-        checkpoints: Vec::new(),
-        seconds: Vec::new(),
-    }
 }

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use backend::SharedStore;
 use backend::null::NullStore;
 use plan::{Cache, Cell, Fetch, Limit, Load, Operation, Pages, Share, Training};
-use record::{Ceiling, counter};
+use record::{Ceiling, Rep, counter};
 
 use crate::error::RepError;
 use crate::job::Passes;
-use crate::outcome::RepOutcome;
 use crate::progress::Progress;
 use crate::rep::{self, RepSpec, run_rep};
 
+// A fifth of the window: enough for the caches and the branch predictors of a loop that touches no storage.
 const WARMUP_NS: u64 = 20_000_000;
 const WINDOW_NS: u64 = 100_000_000;
 
-/// How often a job is played at most where accelerators waited: another program that took the processor for a moment
-/// says nothing of what this client can do.
+/// How often a job is played at most if accelerators waited. Another program that took the processor for a moment
+/// says nothing about what this client can do.
 const PLAYS_MAX: u32 = 3;
 
 /// Turns of the queue that a window must hold; fewer, and its ends decide the rate.
@@ -29,6 +29,8 @@ const LONGER: u64 = 10;
 /// Steps that the window of a training job holds, and its limits: at least three steps, whatever they take.
 const STEPS: u64 = 12;
 const STEPS_MIN: u64 = 3;
+// A small model has steps of some milliseconds, of which 0.3 s hold many. A large one takes a second for each: 3 s
+// bound what its control costs the run, and three steps are played in any case.
 const JOB_NS_MIN: u64 = 300_000_000;
 const JOB_NS_MAX: u64 = 3_000_000_000;
 
@@ -94,6 +96,8 @@ impl Shape {
 
 /// Measures the ceiling of the shape that `spec` and the named cells share.
 pub(crate) fn measure(shape: Shape, spec: &RepSpec<'_>, cells: Vec<String>) -> Result<Ceiling, RepError> {
+    // The cell's engine does not matter here: what it costs to reach a storage is the storage's part, by the
+    // definition of the ceiling.
     let store: SharedStore = Arc::new(NullStore { copies: shape.copies });
     let rep = match spec.cell.load {
         Load::Training(training) => played(training, &store, spec)?,
@@ -112,30 +116,35 @@ pub(crate) fn measure(shape: Shape, spec: &RepSpec<'_>, cells: Vec<String>) -> R
 }
 
 /// The cell's reads in a closed loop, for long enough.
-fn closed(store: &SharedStore, spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
+fn closed(store: &SharedStore, spec: &RepSpec<'_>) -> Result<Rep, RepError> {
     let cell = null_cell(spec.cell, Load::Closed);
     // Reads of no storage are nobody's progress.
     let unseen = Progress::default();
     let run = |duration_ns| {
         let limit = Limit::Duration { duration_ns };
-        run_rep(&RepSpec { warmup_ns: WARMUP_NS, ..null_spec(spec, (store, &cell), limit, &unseen) })
+        let spec = RepSpec { warmup_ns: WARMUP_NS, ..null_spec(spec, store, &cell, limit, &unseen) };
+        run_rep(&spec).map(|measured| measured.rep)
     };
     let rep = run(WINDOW_NS)?;
+    // Deep queues of large copied reads turn slowly: at 512 x 16 MiB one turn takes about a second.
     if rep.counters[counter::OPS] < TURNS_MIN * u64::from(cell.queue_depth) {
         return run(WINDOW_NS * LONGER);
     }
     Ok(rep)
 }
 
-/// The cell's job for some steps. Nothing is decoded, no reader starts and no pass ends: what that takes is known, and
-/// no part of what this client can do.
-fn played(training: Training, store: &SharedStore, spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
+/// The cell's job for some steps, without decoding, start of readers and ends of passes. Their cost is known, and is
+/// not a limit of this client.
+fn played(training: Training, store: &SharedStore, spec: &RepSpec<'_>) -> Result<Rep, RepError> {
     let cell = null_cell(spec.cell, Load::Training(Training { decode: None, startup_ns: 0, ..training }));
     let duration_ns = training.compute_ns.saturating_mul(STEPS).clamp(JOB_NS_MIN, JOB_NS_MAX);
     let duration_ns = duration_ns.max(training.compute_ns.saturating_mul(STEPS_MIN));
     let unseen = Progress::default();
     let limit = Limit::Duration { duration_ns };
-    let play = || rep::run(&null_spec(spec, (store, &cell), limit, &unseen), Passes::Endless);
+    let spec = null_spec(spec, store, &cell, limit, &unseen);
+    let play = || rep::run(&spec, Passes::Endless).map(|measured| measured.rep);
+    // The best of up to three, unlike everywhere else: the question is what the client can do, and a neighbour's
+    // burst of work can only make that look worse.
     let mut best = play()?;
     for _ in 1..PLAYS_MAX {
         let waited = lost_ns(&best);
@@ -151,18 +160,20 @@ fn played(training: Training, store: &SharedStore, spec: &RepSpec<'_>) -> Result
 }
 
 /// Time that accelerators waited, first batches left out.
-fn lost_ns(rep: &RepOutcome) -> u64 {
+fn lost_ns(rep: &Rep) -> u64 {
     let accelerators = rep.trained.iter().flat_map(|trained| &trained.accelerators);
     accelerators.map(|one| one.wait_ns.saturating_sub(one.first_batch_ns)).sum()
 }
 
 fn null_cell(cell: &Cell, load: Load) -> Cell {
+    // No page cache to set, nothing that fails, and no checkpoint, which would be written to real storage.
     Cell { cache: Cache::Bypass, load, retries: 0, beside: None, ..cell.clone() }
 }
 
 fn null_spec<'a>(
     spec: &RepSpec<'a>,
-    (store, cell): (&'a SharedStore, &'a Cell),
+    store: &'a SharedStore,
+    cell: &'a Cell,
     limit: Limit,
     progress: &'a Progress,
 ) -> RepSpec<'a> {

@@ -1,7 +1,6 @@
 //! Checkpoints: written one after the other, or beside a training job.
 //!
-//! What is written where, and how long that takes, is here. When a checkpoint is due and who stands still for it is the
-//! business of the fleet, which owns no time.
+//! This module writes and measures. The fleet decides when a checkpoint is due and which accelerators stand still for it.
 
 mod alone;
 mod beside;
@@ -12,6 +11,6 @@ mod rotation;
 mod save;
 
 pub(crate) use alone::run;
-pub(crate) use beside::Beside;
+pub(crate) use beside::SaveOrders;
 pub(crate) use closing::ClosingSaves;
 pub use destination::Destination;

@@ -24,14 +24,14 @@ use backend::SharedStore;
 
 use crate::error::RepError;
 use crate::gate::StartGate;
-use crate::outcome::RepOutcome;
+use crate::outcome::Measured;
 use crate::rep::{RepSpec, proof, set_cache};
 use crate::server::Server;
 use crate::system::Watched;
 use crate::usage::Meter;
 
 pub use error::CopyError;
-pub use place::Place;
+pub use place::CopyFolder;
 
 pub(crate) use kept::Copies;
 
@@ -44,22 +44,22 @@ use work::{Copying, WorkerEnd};
 #[derive(Debug)]
 pub struct CopyEnd {
     /// What was measured.
-    pub outcome: RepOutcome,
+    pub measured: Measured,
     /// What was written, until it is removed.
-    pub place: Place,
+    pub place: CopyFolder,
 }
 
 /// Copies the dataset of a cell once, or as much of it as the cell says, to a fresh folder on `to`.
 ///
 /// # Errors
-/// What keeps it from beginning: no room, a target that cannot be written, a queue that cannot be opened. What was
-/// written until then is removed. A failed object is no error: it is counted, and the copy goes on.
+/// Reasons not to begin: no room, a target that cannot be written, a queue that cannot be opened. Anything written until
+/// then is removed. A failed object is not an error of the copy: it is counted, and the copy goes on.
 pub fn run_copy(spec: &RepSpec<'_>, to: &SharedStore) -> Result<CopyEnd, RepError> {
     let copy = spec.cell.task.copy().ok_or(CopyError::NoPlan)?;
     let work = work(spec, &copy)?;
     let place = place::make(spec, to, &work)?;
     match measured(spec, to, &place, &work) {
-        Ok(outcome) => Ok(CopyEnd { outcome, place }),
+        Ok(measured) => Ok(CopyEnd { measured, place }),
         Err(error) => {
             // Why nothing was measured is what matters; what cannot be removed now is left to `clean`.
             let _ = place.remove();
@@ -81,6 +81,7 @@ fn work(spec: &RepSpec<'_>, copy: &plan::Copy) -> Result<Work, CopyError> {
             .map_or(count, |last| last + 1);
     }
     let Some(packing) = copy.packing else { return Ok(Work::Objects(count)) };
+    // Unpacking shards to pack them anew would need every layout's reader in the timed path.
     if *spec.data.samples() != dataset::Samples::Objects {
         return Err(CopyError::Packed);
     }
@@ -90,9 +91,9 @@ fn work(spec: &RepSpec<'_>, copy: &plan::Copy) -> Result<Work, CopyError> {
 fn measured(
     spec: &RepSpec<'_>,
     to: &SharedStore,
-    place: &Place,
+    place: &CopyFolder,
     work: &Work,
-) -> Result<RepOutcome, RepError> {
+) -> Result<Measured, RepError> {
     let before = set_cache(spec)?;
     if let Some(wait) = spec.wait {
         wait();
@@ -117,13 +118,16 @@ fn measured(
     let reason = copying.reason.lock().unwrap_or_else(PoisonError::into_inner).take();
     let ended =
         Ended { start_ns, meter, workers, reason, stopped: copying.is_stopped(), count: copying.count };
-    Ok(RepOutcome { emulated, ..ended.outcome(cache) })
+    let mut measured = ended.measured(spec.cell, cache);
+    measured.rep.emulated = emulated;
+    Ok(measured)
 }
 
 /// Opens a queue for each worker, starts them together, and waits for their end.
 fn run_workers(copying: &Copying<'_>, work: &Work) -> Result<(u64, Meter, Vec<WorkerEnd>), RepError> {
     let spec = copying.spec;
     let threads = spec.cell.threads;
+    // One more than workers: this thread opens the meter with the common start, as it has nothing to read.
     let gate = StartGate::new(threads + 1);
     let mut meter = Meter::new(spec.cores, &Watched::of(spec.store));
     let ends = std::thread::scope(|scope| {
@@ -154,6 +158,7 @@ fn run_workers(copying: &Copying<'_>, work: &Work) -> Result<(u64, Meter, Vec<Wo
         };
         workers.into_iter().filter_map(join).collect()
     });
+    // After all workers: a copy ends when its last object is durable.
     meter.close(spec.clock.now_ns());
     gate.outcome().map(|start_ns| (start_ns, meter, ends))
 }

@@ -14,7 +14,7 @@ use rustix::time::{ClockId, clock_gettime};
 pub(crate) enum Encoded {
     /// A sample that was read, in the buffer that it was read into.
     Read(Whole),
-    /// Samples that came with reads, of a group of accelerators.
+    /// Samples that arrived with one read, of a group of accelerators.
     Streamed {
         /// Which.
         task: Task,
@@ -74,13 +74,15 @@ impl Decoders {
     /// Hands a sample over.
     pub(crate) fn push(&self, encoded: Encoded) {
         let mut queue = self.queue();
+        // After the end nobody decodes; the buffer in the sample is dropped with it.
         if !queue.is_closed {
             queue.waiting.push_back(encoded);
             self.bell.notify_one();
         }
     }
 
-    /// One thread: decodes what comes and hands it to `take`, with whether it went well, until the decoders close.
+    /// One thread: decodes samples until the decoders close, and hands each to `take` with whether it was decoded
+    /// well.
     pub(crate) fn run(&self, take: impl Fn(Encoded, bool)) {
         let mut decoder = Decoder::new(self.work, self.stand_in.as_ref());
         while let Some(encoded) = self.pop() {
@@ -94,16 +96,18 @@ impl Decoders {
                     (0..task.samples).try_for_each(|_| decoder.decode(&[]).map(drop))
                 }
             };
-            let is_well = decoded.is_ok();
+            let is_ok = decoded.is_ok();
             if let Err(error) = decoded {
+                // One in words is enough to mend a scenario; all are counted where the sample is taken.
                 self.queue().first_failure.get_or_insert(error);
             }
-            take(encoded, is_well);
+            take(encoded, is_ok);
         }
+        // Once, at its end: this clock is a system call, unlike the one that stamps.
         self.queue().cpu_ns += thread_cpu_ns();
     }
 
-    /// Ends the threads once each has done with its sample; what waits is left.
+    /// Ends the threads after the sample that each is decoding. Waiting samples are dropped.
     pub(crate) fn close(&self) {
         let mut queue = self.queue();
         queue.is_closed = true;
@@ -141,7 +145,7 @@ impl Decoders {
     }
 }
 
-/// Closes decoders however the scope of their threads is left: it would wait for them for ever.
+/// Closes the decoders when the scope of their threads is left, also by a panic. The scope would wait for ever.
 pub(crate) struct Closing<'a>(pub(crate) Option<&'a Decoders>);
 
 impl Drop for Closing<'_> {

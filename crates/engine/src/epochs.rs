@@ -1,7 +1,7 @@
-//! Passes over the data inside a repetition: which ticket is of which, and what each worker counted of them.
+//! Passes over the data inside a repetition: which tickets belong to which, and what each worker counted of them.
 //!
-//! A ticket says its epoch by its number alone, so an operation costs one comparison when it is issued and one when it
-//! ends; what has to be computed and kept is so once for each epoch.
+//! The number of a ticket alone tells its epoch, so an operation costs one comparison when it is issued and one when it
+//! ends. Everything else is computed and kept once for each epoch.
 
 #[cfg(test)]
 mod tests;
@@ -38,7 +38,7 @@ pub(crate) struct Begun {
     /// The epoch of the last ticket, and the first ticket of that.
     current: u16,
     current_first: u64,
-    /// When it issued the first operation of each; absent for one of which it had none.
+    /// When it issued the first operation of each; `None` for an epoch of which it had none.
     at_ns: Vec<Option<u64>>,
 }
 
@@ -51,6 +51,7 @@ impl Begun {
     /// Whether `ticket` is of the same epoch as the one before it.
     #[inline]
     pub(crate) fn stays(&self, ticket: u64) -> bool {
+        // One comparison for both ends of the epoch: a ticket before its first becomes a very large number.
         ticket.wrapping_sub(self.current_first) < self.numbering.tickets && !self.at_ns.is_empty()
     }
 
@@ -70,6 +71,7 @@ impl Begun {
         if self.at_ns.len() <= index {
             self.at_ns.resize(index + 1, None);
         }
+        // Workers take tickets in blocks and may come back to an epoch after they began the next.
         let is_new = self.at_ns[index].is_none();
         self.at_ns[index] = self.at_ns[index].or(Some(now_ns));
         is_new.then_some(self.current)
@@ -105,7 +107,13 @@ pub(crate) struct EpochCount {
 }
 
 impl EpochCount {
-    const NONE: Self = Self { ended: 0, ops: 0, bytes: 0, tier_bytes: 0, first_ns: u64::MAX, last_ns: 0 };
+    pub(crate) const NONE: Self =
+        Self { ended: 0, ops: 0, bytes: 0, tier_bytes: 0, first_ns: u64::MAX, last_ns: 0 };
+
+    /// Nothing but operations that ended at this time, to be filled in.
+    pub(crate) fn at(done_ns: u64) -> Self {
+        Self { first_ns: done_ns, last_ns: done_ns, ..Self::NONE }
+    }
 
     fn add(&mut self, other: &Self) {
         self.ended += other.ended;
@@ -118,12 +126,7 @@ impl EpochCount {
 }
 
 /// Adds operations that ended inside the window at one time to their epoch.
-pub(crate) fn count(
-    counts: &mut Vec<EpochCount>,
-    epoch: u16,
-    done_ns: u64,
-    (ended, ops, bytes, tier_bytes): (u64, u64, u64, u64),
-) {
+pub(crate) fn count(counts: &mut Vec<EpochCount>, epoch: u16, added: &EpochCount) {
     if epoch >= EPOCHS_KEPT {
         return;
     }
@@ -131,11 +134,10 @@ pub(crate) fn count(
     if counts.len() <= index {
         counts.resize(index + 1, EpochCount::NONE);
     }
-    let added = EpochCount { ended, ops, bytes, tier_bytes, first_ns: done_ns, last_ns: done_ns };
-    counts[index].add(&added);
+    counts[index].add(added);
 }
 
-/// What is known of epochs beside what workers counted.
+/// What is known of epochs besides the workers' counts.
 #[derive(Debug, Default)]
 pub(crate) struct Around {
     /// When the first batch of each was ready, where a job is trained.
@@ -149,7 +151,8 @@ pub(crate) struct Around {
 /// The epochs of a repetition whose window opened at `open_ns`, of what each worker has begun and counted. None where the
 /// window saw no whole one, unless they were `asked` for.
 pub(crate) fn merge<'a>(
-    (numbering, asked): (Numbering, bool),
+    numbering: Numbering,
+    asked: bool,
     open_ns: u64,
     workers: impl Iterator<Item = (&'a [Option<u64>], &'a [EpochCount])>,
     around: &Around,
@@ -183,5 +186,6 @@ pub(crate) fn merge<'a>(
         })
     };
     let epochs: Vec<Epoch> = counts.iter().enumerate().filter_map(epoch).collect();
+    // Parts of a pass alone say less than the repetition does, and would be a table of one row in most records.
     if asked || epochs.iter().any(|epoch| epoch.complete) { epochs } else { Vec::new() }
 }

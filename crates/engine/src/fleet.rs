@@ -30,7 +30,7 @@ use accelerator::{Accelerator, State};
 use readers::Readers;
 use shared::Shared;
 
-pub(crate) use job::{Coming, Data, Decoding, Job, Place, Steps};
+pub(crate) use job::{Coming, Decoding, Job, JobData, Position, Steps};
 pub(crate) use members::Members;
 pub(crate) use pauses::{Order, Pauses, Saved};
 pub(crate) use servers::Servers;
@@ -41,13 +41,13 @@ pub(crate) use task::Task;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ended {
     pub(crate) ticket: u64,
-    /// When it was to be issued.
+    /// When it was meant to be issued.
     pub(crate) intended_ns: u64,
     /// When its first attempt began.
     pub(crate) begun_ns: u64,
     pub(crate) done_ns: u64,
     /// Whether it ended well.
-    pub(crate) is_well: bool,
+    pub(crate) is_ok: bool,
 }
 
 /// Who reads.
@@ -87,7 +87,7 @@ pub(crate) struct Fleet {
     wake_ns: u64,
     /// Accelerators that have steps to make.
     running: usize,
-    /// Samples that others are to decode, of batches that are put together from what comes.
+    /// Samples for the decoding threads, where reads bring several.
     tasks: VecDeque<Task>,
     tally: Tally,
 }
@@ -149,8 +149,8 @@ impl Fleet {
         }
     }
 
-    /// Ends the window at `at_ns`, if it has not ended before: what comes later is not counted. What another thread
-    /// has folded in meanwhile stands.
+    /// Ends the window at `at_ns`, if it has not ended before. Later events are not counted, except those that another thread
+    /// has already folded in.
     pub(crate) fn close(&mut self, at_ns: u64) {
         self.close_ns = self.close_ns.min(at_ns.max(self.folded_ns));
     }
@@ -159,6 +159,8 @@ impl Fleet {
     pub(crate) fn advance(&mut self, now_ns: u64) {
         let now_ns = now_ns.min(self.close_ns);
         self.folded_ns = self.folded_ns.max(now_ns);
+        // An event may bring others that lie before now: a step that ends opens batches, and a reader that is free
+        // goes on.
         while self.event_ns() <= now_ns {
             self.wake_all(now_ns);
             while let Fetchers::Readers(readers) = &mut self.fetchers
@@ -175,6 +177,8 @@ impl Fleet {
         while self.wake_ns <= now_ns {
             self.wake_ns = u64::MAX;
             for index in 0..self.accelerators.len() {
+                // Several steps at once where the client was away for longer than one: each at its own time, so that
+                // none is lost.
                 while self.accelerators[index].wake_ns <= now_ns {
                     self.wake(index, now_ns);
                 }
@@ -192,7 +196,7 @@ impl Fleet {
         self.issue().unwrap_or_else(|| Next::At(self.event_ns()))
     }
 
-    /// When the next thing happens that no completion brings; `u64::MAX` where there is none.
+    /// Time of the next event that no completion announces; `u64::MAX` without one.
     pub(crate) fn event_ns(&self) -> u64 {
         let decoded_ns = match &self.fetchers {
             Fetchers::Readers(readers) => readers.decoded_ns(),
@@ -215,30 +219,31 @@ impl Fleet {
         self.running == 0 || now_ns >= self.close_ns
     }
 
-    /// Takes an operation that ended, after its last attempt. Returned is whether its sample is to be decoded
-    /// elsewhere: [`Fleet::decoded`] says when that was.
+    /// Takes an operation that ended, after its last attempt. Returns whether its sample is to be decoded by another
+    /// thread, which then calls [`Fleet::decoded`].
     pub(crate) fn done(&mut self, ended: &Ended) -> bool {
-        let (index, place) = self.place(ended.ticket);
+        let (index, position) = self.position(ended.ticket);
         let done_ns = ended.done_ns;
-        let Some(batch) = self.accelerators[index].batch(place.batch) else { return false };
+        let Some(batch) = self.accelerators[index].batch(position.batch) else { return false };
+        // What a read takes beyond the end of the window is nobody's wait.
         let within_ns = |ns: u64| ns.min(self.close_ns);
         batch.spent.client_ns += within_ns(ended.begun_ns).saturating_sub(ended.intended_ns);
         batch.spent.storage_ns += within_ns(done_ns).saturating_sub(ended.begun_ns);
         let is_handed_over =
-            ended.is_well && self.job.decoding == Decoding::Elsewhere && !self.job.is_streamed();
+            ended.is_ok && self.job.decoding == Decoding::Elsewhere && !self.job.is_streamed();
         let is_whole = match &mut self.fetchers {
             Fetchers::Readers(readers) => {
-                if ended.is_well && u64::from(place.op) + 1 < self.job.ops_per_sample {
-                    readers.next_op(&self.job, (index, place), done_ns);
+                if ended.is_ok && u64::from(position.op) + 1 < self.job.ops_per_sample {
+                    readers.next_op(&self.job, (index, position), done_ns);
                     return false;
                 }
-                ended.is_well
+                ended.is_ok
             }
             Fetchers::Shared(shared) => {
                 if !is_handed_over {
                     shared.free(done_ns);
                 }
-                let Some(is_whole) = shared.op_done(&self.job, (index, place), ended.is_well) else {
+                let Some(is_whole) = shared.op_done(&self.job, (index, position), ended.is_ok) else {
                     return false;
                 };
                 is_whole
@@ -250,36 +255,38 @@ impl Fleet {
         if is_whole && is_handed_over {
             return true;
         }
+        // Its batch goes on without it, as a loader that skips a broken sample does; the verdict sees the loss in the
+        // count.
         if !is_whole {
             self.accelerators[index].lose_sample();
         }
-        let samples = if is_whole { self.job.brought(place) } else { 0 };
-        self.bring(index, place.batch, (samples, done_ns));
-        self.read_ended(index, place.batch, done_ns);
+        let samples = if is_whole { self.job.brought(position) } else { 0 };
+        self.bring(index, position.batch, (samples, done_ns));
+        self.read_ended(index, position.batch, done_ns);
         false
     }
 
     /// Takes a sample that was read at `read_ns` and decoded elsewhere, well or not.
-    pub(crate) fn decoded(&mut self, ticket: u64, (read_ns, decoded_ns): (u64, u64), is_well: bool) {
-        let (index, place) = self.place(ticket);
+    pub(crate) fn decoded(&mut self, ticket: u64, (read_ns, decoded_ns): (u64, u64), is_ok: bool) {
+        let (index, position) = self.position(ticket);
         if let Fetchers::Shared(shared) = &mut self.fetchers {
             shared.free(decoded_ns);
         }
-        if self.accelerators[index].batch(place.batch).is_none() {
+        if self.accelerators[index].batch(position.batch).is_none() {
             return;
         }
-        self.spend_decoding(index, place.batch, (read_ns, decoded_ns));
+        self.spend_decoding(index, position.batch, (read_ns, decoded_ns));
         if decoded_ns > self.close_ns {
             return;
         }
-        if !is_well {
+        if !is_ok {
             self.accelerators[index].lose_sample();
             self.tally.decode_failures += 1;
         }
-        self.sample_ready(index, place.batch, decoded_ns);
+        self.sample_ready(index, position.batch, decoded_ns);
     }
 
-    /// What was counted by the end at `at_ns`, or of the window where that was before.
+    /// The counts up to `at_ns`, or to the end of the window if that was before.
     pub(crate) fn into_end(mut self, at_ns: u64) -> FleetEnd {
         self.close(at_ns);
         self.advance(self.close_ns);
@@ -289,6 +296,7 @@ impl Fleet {
             (self.members.number(index), counts)
         };
         let accelerators = self.accelerators.iter().enumerate().map(counts).collect();
+        // A step under way as the window closes is shown up to there.
         let cut_ns = self.close_ns.saturating_sub(start_ns);
         for step in &mut self.tally.timeline {
             step.end_ns = step.end_ns.min(cut_ns);
@@ -299,25 +307,27 @@ impl Fleet {
     }
 
     #[inline]
-    fn place(&self, ticket: u64) -> (usize, Place) {
-        let place = self.job.place(ticket);
-        (self.members.index(place.accelerator), place)
+    fn position(&self, ticket: u64) -> (usize, Position) {
+        let position = self.job.position(ticket);
+        (self.members.index(position.accelerator), position)
     }
 
     fn issue(&mut self) -> Option<Next> {
-        let (index, place, free_ns) = match &mut self.fetchers {
+        let (index, position, free_ns) = match &mut self.fetchers {
             Fetchers::Readers(readers) => {
                 let (index, reader) = readers.next()?;
                 let (batch, sample, op) = (reader.batch, reader.sample, reader.op);
-                (index, Place { accelerator: 0, batch, sample, op }, reader.free_ns)
+                (index, Position { accelerator: 0, batch, sample, op }, reader.free_ns)
             }
             Fetchers::Shared(shared) => {
-                let ((index, place), free_ns) = shared.next(&self.job, &self.accelerators)?;
-                (index, place, free_ns)
+                let ((index, position), free_ns) = shared.next(&self.job, &self.accelerators)?;
+                (index, position, free_ns)
             }
         };
-        let allowed_ns = self.accelerators[index].batch(place.batch).map_or(0, |batch| batch.allowed_ns);
-        let ticket = self.job.ticket(Place { accelerator: self.members.number(index), ..place });
+        let allowed_ns = self.accelerators[index].batch(position.batch).map_or(0, |batch| batch.allowed_ns);
+        let ticket = self.job.ticket(Position { accelerator: self.members.number(index), ..position });
+        // Meant for when both the batch was allowed and a slot was free; what is issued later than that is the
+        // client's delay.
         Some(Next::Issue { ticket, intended_ns: allowed_ns.max(free_ns) })
     }
 
@@ -378,6 +388,8 @@ impl Fleet {
         if accelerator.state != State::Idle {
             return;
         }
+        // The steps that all have passed must be as many as this one has taken: the barrier is the all-reduce behind
+        // every step.
         let others_ns = match &self.barrier {
             Some(barrier) if barrier.passed < accelerator.taken => None,
             Some(barrier) => Some(barrier.passed_ns),
@@ -400,6 +412,7 @@ impl Fleet {
             accelerator.wake_ns = u64::MAX;
             return;
         }
+        // Before the batch is taken, which forgets when it was ready.
         let ready_ns = accelerator.ready_ns().unwrap_or(start_ns);
         accelerator.take(&self.job, (start_ns, compute_ns), pause, &mut self.tally);
         if self.members.number(index) == 0 {
@@ -413,6 +426,7 @@ impl Fleet {
         let accelerator = &mut self.accelerators[index];
         accelerator.end_step(now_ns, &mut self.tally);
         let end_ns = accelerator.idle_since_ns;
+        // The end of the job before the end of an epoch: with the last step no reader starts anew.
         if accelerator.taken == self.job.steps.count {
             accelerator.state = State::Ended;
             self.running -= 1;
@@ -434,6 +448,7 @@ impl Fleet {
                 (0..self.accelerators.len()).for_each(|other| self.plan_step(other));
             }
         }
+        // Last: a checkpoint that is due with this step also holds the accelerators that the barrier has just let go.
         self.step_saved(index);
     }
 
@@ -441,6 +456,7 @@ impl Fleet {
     /// one that it waits for.
     fn open_batches(&mut self, index: usize, at_ns: u64) {
         let accelerator = &mut self.accelerators[index];
+        // With `prefetch = 0` nothing is fetched ahead; the batch that is waited for has to be all the same.
         let least = u64::from(accelerator.state == State::Idle);
         let ahead = u64::from(self.job.training.prefetch).max(least);
         let end = (accelerator.taken + ahead).min(accelerator.epoch_end);

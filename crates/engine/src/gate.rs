@@ -25,12 +25,12 @@ impl StartGate {
         Self { threads, state: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// A thread's promise to arrive. One that ends without arriving keeps no other waiting.
+    /// A thread's promise to arrive. A thread that ends without arriving does not keep the others waiting.
     pub(crate) fn promise(&self) -> Promise<'_> {
         Promise { gate: self, kept: false }
     }
 
-    /// Sends everyone home, those who have still to arrive too.
+    /// Lets no thread start, whether it has arrived or not.
     pub(crate) fn fail(&self, error: RepError) {
         self.state().failure.get_or_insert(error);
         self.changed.notify_all();
@@ -50,6 +50,7 @@ impl StartGate {
         let mut state = self.state();
         state.ready += 1;
         if state.ready == self.threads && state.failure.is_none() {
+            // Taken once, by the last to arrive: all windows follow from one time.
             state.start_ns = Some(clock.now_ns());
             self.changed.notify_all();
         }
@@ -74,6 +75,7 @@ impl Promise<'_> {
     /// Waits for the others; when all are there, what was opened and the time of the start. `None` when any of
     /// the threads could not open what it needs.
     pub(crate) fn keep<T>(mut self, opened: Result<T, RepError>, clock: &Clock) -> Option<(T, u64)> {
+        // From here on the thread is counted, or has said why not; the drop below is for those that panic before.
         self.kept = true;
         match opened {
             Ok(opened) => self.gate.arrive(clock).map(|start_ns| (opened, start_ns)),

@@ -6,7 +6,7 @@ use plan::{Cache, Decode, Fetch, Limit, Load, Task, Training, Work};
 
 use crate::decoders::Decoders;
 use crate::error::RepError;
-use crate::fleet::{Coming, Data, Job, Steps};
+use crate::fleet::{Coming, Job, JobData, Steps};
 use crate::rep::{RepSpec, asked, first_ticket, own_tickets};
 use crate::trainer::Train;
 
@@ -28,7 +28,7 @@ pub(crate) fn of_rep(spec: &RepSpec<'_>, order: &Order, passes: Passes) -> Resul
         Some(_) => streamed(spec, order),
         None => one_by_one(spec, order),
     };
-    let data = Data { coming, endless: passes == Passes::Endless, ..data };
+    let data = JobData { coming, endless: passes == Passes::Endless, ..data };
     let mut job = Job::new(training, data).ok_or(RepError::Training {
         samples: data.samples,
         per_step: training.samples_per_step(),
@@ -37,37 +37,53 @@ pub(crate) fn of_rep(spec: &RepSpec<'_>, order: &Order, passes: Passes) -> Resul
     job.steps = steps(spec, order, &job);
     let works = training.decode.filter(|decode| !matches!(decode.work, Work::Cost { .. }));
     let decoders = works.map(|decode| decoders(spec, &training, decode, &job)).transpose()?;
-    Ok(Some(Train::new(job, decoders, (spec.cell, spec.cores), spec.clock)))
+    Ok(Some(Train::new(job, decoders, spec.cell, spec.cores, spec.clock)))
 }
 
-/// Samples that are each so many reads of their own.
-fn one_by_one(spec: &RepSpec<'_>, order: &Order) -> Data {
+/// Samples that each have the same number of reads of their own.
+fn one_by_one(spec: &RepSpec<'_>, order: &Order) -> JobData {
     let tickets_per_epoch = order.tickets_per_epoch();
+    // Each client has files of its own then, of which it counts those in its passes and not all of the dataset's.
     let is_shared_out = order.is_part() && *spec.data.samples() == Samples::Objects;
     let samples = match order.reads_per_unit() {
         Some(reads) if is_shared_out => tickets_per_epoch / reads.max(1),
         _ => spec.data.sample_count(),
     };
-    Data { first_ticket: first_ticket(spec, order), tickets_per_epoch, samples, coming: None, endless: false }
+    JobData {
+        first_ticket: first_ticket(spec, order),
+        tickets_per_epoch,
+        samples,
+        coming: None,
+        endless: false,
+    }
 }
 
-/// Samples that come with reads: all that a pass brings, of which a cold client has its part.
-fn streamed(spec: &RepSpec<'_>, order: &Order) -> Data {
+/// Samples that reads bring: those of a whole pass, or of this client's part of it if the cell is cold.
+fn streamed(spec: &RepSpec<'_>, order: &Order) -> JobData {
     let (all_tickets, all) = (order.tickets_per_epoch(), order.samples_per_epoch(spec.data.sample_count()));
     let is_cold = spec.cell.cache == Cache::Cold;
     let tickets_per_epoch = if is_cold { own_tickets(spec, order) } else { all_tickets };
+    // By proportion: how many samples lie in which read is not known of a stream.
     let samples = u128::from(all) * u128::from(tickets_per_epoch) / u128::from(all_tickets.max(1));
     let samples = samples as u64;
-    Data { first_ticket: first_ticket(spec, order), tickets_per_epoch, samples, coming: None, endless: false }
+    JobData {
+        first_ticket: first_ticket(spec, order),
+        tickets_per_epoch,
+        samples,
+        coming: None,
+        endless: false,
+    }
 }
 
-/// How samples come with reads, of shards that are streamed, and of units that are no sample each or differ in their
-/// reads. `None` where samples are read one by one.
+/// How reads bring samples: from shards that are streamed, from units that hold several samples, and from units that
+/// differ in their reads. `None` if each sample has reads of its own.
 fn coming(spec: &RepSpec<'_>, order: &Order, training: &Training) -> Option<Coming> {
     let (data, cell) = (spec.data, spec.cell);
     let is_packed = *data.samples() != Samples::Objects;
     let are_single = data.units() == Some(data.sample_count());
     let by_index = cell.access.is_by_index();
+    // A batch can be asked for by its samples only where each sample is the same number of reads, which are nobody
+    // else's.
     let one_by_one = cell.access.streams().is_none()
         && (!is_packed || (by_index && are_single && order.reads_per_unit().is_some()));
     if one_by_one || cell.task != Task::Read {
@@ -79,6 +95,8 @@ fn coming(spec: &RepSpec<'_>, order: &Order, training: &Training) -> Option<Comi
             cell.access.streams().map_or(0, |streams| streams.count) / training.accelerators.max(1)
         }
     };
+    // A unit's samples are there with its last read. Where units differ, none is counted before the longest could
+    // have ended: the job may wait too long, never too short.
     let behind = || data.unit_reads_max(by_index, cell.block_bytes).saturating_sub(1);
     let (together, behind) = match order.reads_per_unit().filter(|_| by_index) {
         Some(reads) => (reads, 0),
@@ -117,6 +135,7 @@ fn decoders(
     if job.ops_per_sample > 1 || !is_whole || (job.is_streamed() && is_fetched) {
         return Err(RepError::Decoder { work: decode.work.name(), largest_bytes });
     }
+    // PyTorch's readers decode in their own processes, so as many as there are, but no more than cores can run.
     let threads = decode.threads.unwrap_or(match training.fetch {
         Fetch::Readers { count } => spec.cores.min(training.accelerators.saturating_mul(count)),
         Fetch::Shared => spec.cores,
@@ -135,6 +154,7 @@ fn steps(spec: &RepSpec<'_>, order: &Order, job: &Job) -> Steps {
     };
     let is_own = order.is_part() || job.is_streamed();
     let parts = if is_own { 1 } else { u64::from(spec.part.of).max(1) };
+    // Fewer steps than were asked for are made and said to be fewer: a second pass would come from memory.
     let most = if spec.cell.cache == Cache::Cold { per_epoch / parts } else { u64::MAX };
     Steps { count: asked.min(most), run_out: asked > most }
 }

@@ -27,7 +27,7 @@ impl Tickets {
         Self { next: AtomicU64::new(first), end, opens_with: u64::MAX, opened_ns: AtomicU64::new(u64::MAX) }
     }
 
-    /// Lets the window open with this ticket, where it has not before.
+    /// Lets the window open with this ticket, if it is not open by then.
     pub(crate) fn opening_with(self, ticket: u64) -> Self {
         Self { opens_with: ticket, ..self }
     }
@@ -41,6 +41,7 @@ impl Tickets {
     #[inline]
     fn handed_out(&self, tickets: &Range<u64>, now_ns: u64) {
         if tickets.end > self.opens_with && self.opened_ns() == u64::MAX {
+            // The earliest of the workers that passed the ticket at the same time.
             self.opened_ns.fetch_min(now_ns, Ordering::Relaxed);
         }
     }
@@ -48,6 +49,7 @@ impl Tickets {
     /// The next tickets, as many as are wanted and left.
     #[inline]
     pub(crate) fn take(&self, wanted: u64) -> Range<u64> {
+        // Past the end it goes on counting: whoever takes what is not there gets an empty range, without a loop.
         let first = self.next.fetch_add(wanted, Ordering::Relaxed);
         first.min(self.end)..first.saturating_add(wanted).min(self.end)
     }

@@ -10,7 +10,7 @@ pub(crate) enum Next {
         /// When it was meant to be issued; now, in a closed loop.
         intended_ns: u64,
     },
-    /// Nothing before this time, at which to ask again: at once, where it is no later than now.
+    /// Issue nothing before this time: ask again then, or at once if it has passed.
     At(u64),
     /// Issue nothing any more.
     Finished,

@@ -5,25 +5,27 @@ use plan::{Cell, Task};
 use record::Outage;
 
 use crate::error::RepError;
-use crate::outcome::RepOutcome;
+use crate::outcome::Measured;
 use crate::rep::{self, RepSpec};
 
 /// How long a server is waited for: filers and gateways start again within minutes.
 pub(crate) const WAIT_NS_MAX: u64 = 300_000_000_000;
 
-/// How often a repetition that meets an outage is made again; what fails after that has failed.
+/// How often a repetition that meets an outage is made again. If the last attempt fails too, the repetition has failed.
 pub(crate) const AGAIN_MAX: u32 = 2;
 
-/// Reads that fail in a row at the first look, where a server is away: one that fails a part of all reads is there.
+/// Reads of the first look. The server is away if all of them fail; one that fails only some of its reads is there.
 const FIRST_READS: u32 = 3;
 
 /// Between two looks.
+// Twice a second: a server that comes up under the load of its clients should not find one that asks a thousand
+// times.
 const PAUSE_NS: u64 = 500_000_000;
 
-/// A look that takes longer than this was not answered.
+/// A look without a reply after this time counts as not answered.
 const LOOK_NS_MAX: u64 = 2_000_000_000;
 
-/// How long a wait goes on without looking whether the run is to end.
+/// How often a wait checks whether the run is to end.
 const STEP_NS: u64 = 100_000_000;
 
 /// What a repetition says of the server.
@@ -40,8 +42,8 @@ pub(crate) enum Sign {
 }
 
 impl Sign {
-    /// Of a repetition as it ended.
-    pub(crate) fn of(measured: &Result<RepOutcome, RepError>) -> Self {
+    /// The sign of a repetition that ended.
+    pub(crate) fn of(measured: &Result<Measured, RepError>) -> Self {
         let of_kind = |kind: ErrorKind| match kind {
             ErrorKind::Connect => Self::Sure,
             kind if AWAY.contains(&kind) => Self::Perhaps,
@@ -49,9 +51,10 @@ impl Sign {
         };
         match measured {
             Err(RepError::Store(error)) => of_kind(error.kind()),
+            // The machine's own limits (memory, threads) are no outage, however often it is tried.
             Err(_) => Self::None,
-            Ok(outcome) => {
-                let met = AWAY.into_iter().filter(|kind| outcome.errors.contains_key(kind.name()));
+            Ok(measured) => {
+                let met = AWAY.into_iter().filter(|kind| measured.rep.errors.contains_key(kind.name()));
                 met.map(of_kind).max().unwrap_or(Self::None)
             }
         }
@@ -72,8 +75,8 @@ pub(crate) enum Waited {
     InVain,
 }
 
-/// Waits until the server that a repetition of `spec` met answers a read, until `until_ns` at most. `say` is called once it
-/// did not answer at first.
+/// Waits until the server of `spec` answers a read, at most until `until_ns`. Calls `say` once if it does not answer the
+/// first look.
 pub(crate) fn wait(spec: &RepSpec<'_>, until_ns: u64, say: &mut dyn FnMut()) -> Waited {
     let begun_ns = spec.clock.now_ns();
     for look in 0_u32.. {
@@ -81,6 +84,7 @@ pub(crate) fn wait(spec: &RepSpec<'_>, until_ns: u64, say: &mut dyn FnMut()) -> 
         let answers = (0..reads).any(|_| answers(spec));
         let outage = Outage { away_ns: spec.clock.now_ns() - begun_ns, suspended: false };
         match look {
+            // What it met is recorded, and resuming makes it again.
             _ if spec.is_stopped() => return Waited::Over(outage),
             0 if answers => return Waited::NotAway,
             _ if answers => return Waited::Over(outage),
@@ -96,7 +100,7 @@ pub(crate) fn wait(spec: &RepSpec<'_>, until_ns: u64, say: &mut dyn FnMut()) -> 
     Waited::InVain
 }
 
-/// Whether a single read is answered, be it by an error that a server makes.
+/// Whether a single read is answered. An error that the server itself reports is an answer.
 fn answers(spec: &RepSpec<'_>) -> bool {
     match look(spec) {
         Ok(Some(completion)) => completion.result.err().is_none_or(|error| !AWAY.contains(&error.kind)),
@@ -108,18 +112,21 @@ fn answers(spec: &RepSpec<'_>) -> bool {
 
 /// Reads the first block of the dataset by a queue of its own; `None` where no answer came in time.
 fn look(spec: &RepSpec<'_>) -> Result<Option<Completion>, RepError> {
+    // A read whatever the cell does: every storage answers one, and metadata may come from a cache before a server
+    // that is away.
     let cell = Cell { task: Task::Read, ..spec.cell.clone() };
-    let (mut queue, buffers) = rep::open(&RepSpec { cell: &cell, ..*spec }, (1, cell.connections.min(1)))?;
+    let (mut queue, buffers) = rep::open(&RepSpec { cell: &cell, ..*spec }, 1, cell.connections.min(1))?;
     let len = spec.data.objects().bytes(0).min(u64::from(cell.block_bytes)) as u32;
     let op = Op::Read { object: 0, offset: 0, len };
     let mut requests = buffers.into_iter().map(|buf| Request { token: 0, op, buf }).collect();
     let mut done = Vec::new();
     let until_ns = spec.clock.now_ns() + LOOK_NS_MAX;
-    let mut is_well = queue.submit(&mut requests, &mut done).is_ok();
-    while is_well && done.is_empty() && spec.clock.now_ns() < until_ns && !spec.is_stopped() {
-        is_well = queue.wait(1, until_ns.min(spec.clock.now_ns() + STEP_NS), &mut done).is_ok();
+    let mut is_ok = queue.submit(&mut requests, &mut done).is_ok();
+    while is_ok && done.is_empty() && spec.clock.now_ns() < until_ns && !spec.is_stopped() {
+        is_ok = queue.wait(1, until_ns.min(spec.clock.now_ns() + STEP_NS), &mut done).is_ok();
     }
     let answer = done.pop();
+    // Closed without waiting: what has not answered by now is what was found out.
     queue.close(spec.clock.now_ns(), &mut done);
     Ok(answer)
 }

@@ -3,55 +3,64 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use record::{
-    CacheProof, Checkpoint, Emulated, Epoch, HistogramText, Interval, Outcome, System, Trained, Usage,
-    counter,
-};
+use plan::Cell;
+use record::{CacheProof, Epoch, HistogramText, Interval, Outcome, Rep, Usage, counter};
 
 use crate::decoders::DecodersEnd;
 use crate::epochs::{self, Around, Numbering};
 use crate::pace::Paced;
 use crate::sampled::Sample;
+use crate::sums;
 use crate::trainer::{Train, TrainEnd};
 use crate::usage::Meter;
 use crate::window::Window;
 use crate::worker::WorkerEnd;
 
-/// What a repetition measured, in the types of the record.
+/// What a repetition measured.
 #[derive(Debug)]
-pub struct RepOutcome {
-    /// How it ended.
-    pub outcome: Outcome,
-    /// Opening of the window on the run's clock.
-    pub window_start_ns: u64,
-    /// Length of the window as it was.
-    pub window_ns: u64,
-    /// Counters by name.
-    pub counters: BTreeMap<String, u64>,
-    /// Failures by kind.
-    pub errors: BTreeMap<String, u64>,
-    /// Latency histograms by name, as [`record::Rep::histograms`] has them.
-    pub histograms: BTreeMap<String, HistogramText>,
-    /// What the process used.
-    pub usage: Usage,
-    /// What the machine did.
-    pub system: System,
-    /// Page-cache residency.
-    pub cache: CacheProof,
-    /// What the engine was granted.
-    pub granted: BTreeMap<String, String>,
-    /// What the server that feedline started did.
-    pub emulated: Option<Emulated>,
-    /// What became of the training job that was played.
-    pub trained: Option<Trained>,
-    /// Passes over the data.
-    pub epochs: Vec<Epoch>,
-    /// Checkpoints that were made, or were to be.
-    pub checkpoints: Vec<Checkpoint>,
+pub struct Measured {
+    /// What the record keeps of it. The run fills in which of its repetitions this is.
+    pub rep: Rep,
     /// The window by seconds.
     pub seconds: Vec<Interval>,
     /// Reads of bytes that feedline did not write.
     pub sampled: Vec<Sample>,
+}
+
+impl Measured {
+    /// A repetition with the seconds of its window.
+    pub(crate) fn new(rep: Rep, seconds: Vec<Interval>, sampled: Vec<Sample>) -> Self {
+        let second_ops = by_second(&seconds, |second| second.ops);
+        let second_bytes = by_second(&seconds, |second| second.bytes);
+        Self { rep: Rep { second_ops, second_bytes, ..rep }, seconds, sampled }
+    }
+
+    /// One that could not be made.
+    pub(crate) fn failed(cell: &Cell, reason: String, now_ns: u64) -> Self {
+        let histograms = [("service_ns".to_owned(), record::encode(&record::new_histogram()))];
+        let rep = Rep {
+            window_start_ns: now_ns,
+            histograms: histograms.into(),
+            cache: no_cache(),
+            ..Rep::empty(&cell.slug, Outcome::Failed { reason })
+        };
+        Self::new(rep, Vec::new(), Vec::new())
+    }
+}
+
+/// What was counted in each second up to the last that is known; a second without anything is a zero.
+fn by_second(seconds: &[Interval], count: impl Fn(&Interval) -> u64) -> Vec<u64> {
+    let length = seconds.iter().map(|one| one.second as usize + 1).max().unwrap_or(0);
+    let mut counts = vec![0; length];
+    for one in seconds {
+        counts[one.second as usize] += count(one);
+    }
+    counts
+}
+
+/// The proof of a repetition that set no page cache.
+pub(crate) fn no_cache() -> CacheProof {
+    CacheProof { method: "none".to_owned(), ..CacheProof::default() }
 }
 
 /// What the workers of a repetition shared.
@@ -81,76 +90,67 @@ pub(crate) struct Passes {
 
 /// Adds up what the workers counted.
 pub(crate) fn merge(
+    cell: &Cell,
     load: LoadEnd,
-    (window, ends): (Window, Vec<WorkerEnd>),
+    window: Window,
+    ends: &[WorkerEnd],
     cache: CacheProof,
-) -> RepOutcome {
+) -> Measured {
+    // The last worker ends the window: until then reads that count were under way.
     let finished_ns = ends.iter().map(|end| end.finished_ns).max().unwrap_or(window.open_ns);
     let mut trained = load.train.map(|train| train.into_end(window.open_ns, finished_ns.max(window.open_ns)));
     // The last step of a job ended before that was noticed.
     let finished_ns = trained.as_ref().map_or(finished_ns, |trained| window.open_ns + trained.wall_ns);
-    let mut errors = BTreeMap::new();
-    for (kind, count) in ends.iter().flat_map(|end| end.recorder.errors()) {
-        *errors.entry(kind.name().to_owned()).or_insert(0) += count;
-    }
     let (usage, system) =
         ends.iter().find_map(|end| end.meter.as_ref()).map(Meter::measured).unwrap_or_default();
-    let usage = Usage { waited_ns: ends.iter().map(|end| end.waited_ns).sum(), ..usage };
-    let mut counters = counters(&ends);
+    let mut counters = counters(ends);
     if let Some(paced) = &load.paced {
-        counters.extend(paced_counters(paced, &window, &ends));
+        counters.extend(paced_counters(paced, &window, ends));
     }
-    RepOutcome {
-        outcome: outcome(load.asked, trained.as_ref(), (&window, finished_ns), &ends),
+    let rep = Rep {
         window_start_ns: window.open_ns,
         window_ns: finished_ns.saturating_sub(window.open_ns),
         counters,
-        errors,
-        histograms: histograms(&ends, trained.as_ref()),
-        usage,
+        errors: sums::errors(ends.iter().flat_map(|end| end.recorder.errors())),
+        histograms: histograms(ends, trained.as_ref()),
+        usage: Usage { waited_ns: ends.iter().map(|end| end.waited_ns).sum(), ..usage },
         system,
         cache,
-        granted: granted(&ends, trained.as_ref().and_then(|end| end.decoders.as_ref())),
-        emulated: None,
-        epochs: merged_epochs(load.passes, window.open_ns, &ends, trained.as_ref()),
+        granted: granted(ends, trained.as_ref().and_then(|end| end.decoders.as_ref())),
+        epochs: merged_epochs(load.passes, window.open_ns, ends, trained.as_ref()),
         checkpoints: trained.as_mut().map(|end| std::mem::take(&mut end.checkpoints)).unwrap_or_default(),
-        trained: trained.map(|end| end.trained),
-        seconds: merged_seconds(&ends),
-        sampled: ends.iter().flat_map(|end| end.recorder.sampled.iter().copied()).collect(),
-    }
+        ..Rep::empty(&cell.slug, outcome(load.asked, trained.as_ref(), finished_ns < window.close_ns, ends))
+    };
+    let rep = Rep { trained: trained.map(|end| end.trained), ..rep };
+    let seconds = sums::seconds(&ends.iter().map(|end| &*end.recorder.seconds));
+    let sampled = ends.iter().flat_map(|end| end.recorder.sampled.iter().copied()).collect();
+    Measured::new(rep, seconds, sampled)
 }
 
-fn outcome(
-    asked: Option<u64>,
-    trained: Option<&TrainEnd>,
-    (window, finished_ns): (&Window, u64),
-    ends: &[WorkerEnd],
-) -> Outcome {
+fn outcome(asked: Option<u64>, trained: Option<&TrainEnd>, is_early: bool, ends: &[WorkerEnd]) -> Outcome {
+    // A failure first: a repetition that gave up may also look complete or interrupted.
     if let Some(reason) = ends.iter().find_map(|end| end.failure.clone()) {
         return Outcome::Failed { reason };
     }
+    // A signal that came after the last step cut nothing.
     let is_complete = trained.is_some_and(|trained| trained.is_complete);
-    if !is_complete && ends.iter().any(|end| end.interrupted) && finished_ns < window.close_ns {
+    if !is_complete && ends.iter().any(|end| end.interrupted) && is_early {
         return Outcome::Interrupted;
     }
     if let Some(trained) = trained {
         return if trained.trained.ran_out { Outcome::Exhausted } else { Outcome::Complete };
     }
+    // A limit in bytes or epochs ends by tickets too. Only where fewer operations ended than were asked for did the
+    // data end first.
     let ran_out = ends.iter().any(|end| end.exhausted_ns.is_some());
     let ended: u64 = ends.iter().map(|end| end.recorder.ended()).sum();
     let cut = asked.is_none_or(|asked| ended < asked);
     if ran_out && cut { Outcome::Exhausted } else { Outcome::Complete }
 }
 
-/// What every worker was granted; where they differ, each answer.
+/// What every worker was granted, and why the first operation failed.
 fn granted(ends: &[WorkerEnd], decoders: Option<&DecodersEnd>) -> BTreeMap<String, String> {
-    let mut granted: BTreeMap<String, String> = BTreeMap::new();
-    for (name, value) in ends.iter().flat_map(|end| &end.report.granted) {
-        let known = granted.entry((*name).to_owned()).or_insert_with(|| value.clone());
-        if !known.split("; ").any(|part| part == value) {
-            *known = format!("{known}; {value}");
-        }
-    }
+    let mut granted = sums::granted(ends.iter().map(|end| &end.report));
     // The first of one worker stands for all: what it says is why, not how often.
     if let Some(words) = ends.iter().find_map(|end| end.report.first_failure.clone()) {
         granted.insert("first_failure".to_owned(), words);
@@ -165,25 +165,18 @@ fn granted(ends: &[WorkerEnd], decoders: Option<&DecodersEnd>) -> BTreeMap<Strin
 
 fn counters(ends: &[WorkerEnd]) -> BTreeMap<String, u64> {
     let sum = |of: fn(&WorkerEnd) -> u64| ends.iter().map(of).sum::<u64>();
-    let mut counters: BTreeMap<String, u64> = [
+    let mut counters = sums::by_name([
         (counter::OPS, sum(|end| end.recorder.ops)),
         (counter::BYTES, sum(|end| end.recorder.bytes)),
         (counter::STARTED, sum(|end| end.recorder.started)),
         (counter::WARMUP_OPS, sum(|end| end.recorder.warmup_ops)),
         (counter::VERIFIED, sum(|end| end.recorder.verified)),
         (counter::CLAMPED, sum(|end| end.recorder.clamped + end.pacer.as_ref().map_or(0, |end| end.clamped))),
-        (counter::SHORT_READS, sum(|end| end.report.short_reads)),
-        (counter::OPENS, sum(|end| end.report.opens)),
-        (counter::ENTERS, sum(|end| end.report.enters)),
         (counter::ABANDONED, sum(|end| u64::from(end.abandoned))),
-    ]
-    .map(|(name, count)| (name.to_owned(), count))
-    .into();
+    ]);
+    counters.extend(sums::of_queues(ends.iter().map(|end| &end.report)));
     if ends.iter().any(|end| end.recorder.lists) {
         counters.insert(counter::ENTRIES.to_owned(), sum(|end| end.recorder.entries));
-    }
-    for (name, count) in ends.iter().flat_map(|end| &end.report.counted) {
-        *counters.entry(name.clone()).or_insert(0) += count;
     }
     if counters.contains_key(counter::WIRE_RECEIVED_BYTES) {
         // What a cache tier had came over no wire.
@@ -195,7 +188,7 @@ fn counters(ends: &[WorkerEnd]) -> BTreeMap<String, u64> {
     counters
 }
 
-/// What became of single attempts; nothing where each operation had one alone.
+/// Counts of single attempts; empty if operations are not repeated.
 fn attempt_counters(ends: &[WorkerEnd]) -> BTreeMap<String, u64> {
     let mut counters = BTreeMap::new();
     for attempts in ends.iter().filter_map(|end| end.attempts.as_ref()) {
@@ -209,28 +202,29 @@ fn attempt_counters(ends: &[WorkerEnd]) -> BTreeMap<String, u64> {
     counters
 }
 
-/// What became of the arrivals inside the window, which ends for them with time or with the tickets.
+/// Counts of the arrivals inside the window. For arrivals the window also ends when no ticket is left.
 fn paced_counters(paced: &Paced, window: &Window, ends: &[WorkerEnd]) -> BTreeMap<String, u64> {
     let exhausted_ns = ends.iter().filter_map(|end| end.exhausted_ns).min();
     let finished_ns = ends.iter().map(|end| end.finished_ns).max().unwrap_or(window.open_ns);
+    // Without tickets nothing could be issued: arrivals after that are no fault of client or storage.
     let end_ns = exhausted_ns.unwrap_or(finished_ns);
     let of_window = |ns: &u64| window.contains(*ns) && *ns < end_ns;
     let pacers = || ends.iter().filter_map(|end| end.pacer.as_ref());
+    // Arrivals that a worker had taken from the timetable and was still waiting for: nobody else counts them.
     let held = pacers().filter_map(|end| end.held_ns).filter(of_window).count() as u64;
     let left = paced.not_taken(window, end_ns) + held;
-    [
+    sums::by_name([
         (counter::ARRIVALS, pacers().map(|end| end.arrivals).sum::<u64>() + left),
         (counter::NOT_ISSUED, pacers().map(|end| end.given_up).sum::<u64>() + left),
         (counter::GIVEN_UP, pacers().map(|end| end.given_up).sum()),
         (counter::SERVED, pacers().map(|end| end.response_ns.len()).sum()),
         (counter::OFFERED_BPS, paced.offered_bps.round() as u64),
-    ]
-    .map(|(name, count)| (name.to_owned(), count))
-    .into()
+    ])
 }
 
 /// Every histogram that a worker kept, added up by name.
 fn histograms(ends: &[WorkerEnd], trained: Option<&TrainEnd>) -> BTreeMap<String, HistogramText> {
+    // There even where nothing ended: readers of records expect it.
     let mut sums: BTreeMap<&str, Histogram<u64>> = BTreeMap::from([("service_ns", record::new_histogram())]);
     if let Some(TrainEnd { tally, decodes, .. }) = trained {
         let all = [("wait_ns", &tally.wait_ns), ("fetch_ns", &tally.fetch_ns), ("lag_ns", &tally.lag_ns)];
@@ -241,11 +235,12 @@ fn histograms(ends: &[WorkerEnd], trained: Option<&TrainEnd>) -> BTreeMap<String
         let phases = end.recorder.phases_ns.iter().map(|(name, phase_ns)| (*name, phase_ns));
         let paced =
             end.pacer.iter().flat_map(|end| [("response_ns", &end.response_ns), ("lag_ns", &end.lag_ns)]);
+        // By name: workers of one repetition have the same phases, but a queue that could not be opened has none.
         let service = std::iter::once(("service_ns", &end.recorder.service_ns));
         let attempts = end.attempts.iter().map(|attempts| ("attempt_ns", &attempts.attempt_ns));
         for (name, part) in service.chain(phases).chain(paced).chain(attempts) {
             match sums.get_mut(name) {
-                Some(sum) => add(sum, part),
+                Some(sum) => sums::add(sum, part),
                 None => drop(sums.insert(name, part.clone())),
             }
         }
@@ -262,27 +257,5 @@ fn merged_epochs(passes: Passes, open_ns: u64, ends: &[WorkerEnd], trained: Opti
         tier: passes.tier,
     };
     let workers = ends.iter().map(|end| (&*end.begun_ns, &*end.recorder.epochs));
-    epochs::merge((numbering, passes.asked), open_ns, workers, &around)
-}
-
-fn merged_seconds(ends: &[WorkerEnd]) -> Vec<Interval> {
-    let length = ends.iter().map(|end| end.recorder.seconds.len()).max().unwrap_or(0);
-    (0..length)
-        .map(|index| {
-            let mut service_ns = record::new_interval_histogram();
-            let (mut ops, mut bytes) = (0, 0);
-            for second in ends.iter().filter_map(|end| end.recorder.seconds.get(index)) {
-                ops += second.ops;
-                bytes += second.bytes;
-                add(&mut service_ns, &second.service_ns);
-            }
-            Interval { second: index as u32, ops, bytes, service_ns: record::encode(&service_ns) }
-        })
-        .collect()
-}
-
-/// Adds a histogram of the same range and precision, for which the sum cannot fail.
-pub(crate) fn add(sum: &mut Histogram<u64>, part: &Histogram<u64>) {
-    let added = sum.add(part);
-    debug_assert!(added.is_ok(), "both histograms were made by the same function");
+    epochs::merge(numbering, passes.asked, open_ns, workers, &around)
 }

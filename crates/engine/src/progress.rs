@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What workers publish while they run, for whoever shows progress.
+/// Counts that workers publish while they run, for the display of progress.
 #[derive(Debug, Default)]
 pub struct Progress {
     ops: AtomicU64,
@@ -10,6 +10,11 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Nothing yet.
+    pub const fn new() -> Self {
+        Self { ops: AtomicU64::new(0), bytes: AtomicU64::new(0) }
+    }
+
     #[inline]
     pub(crate) fn add(&self, ops: u64, bytes: u64) {
         self.ops.fetch_add(ops, Ordering::Relaxed);

@@ -19,11 +19,11 @@ use crate::error::RepError;
 use crate::gate::StartGate;
 use crate::job::{self, Passes};
 use crate::load::{Load, Tickets, Timing};
-use crate::outcome::{self, LoadEnd, RepOutcome, merge};
+use crate::outcome::{self, LoadEnd, Measured, merge};
+use crate::outstanding::Outstanding;
 use crate::pace::{Offer, Paced, Pacer};
 use crate::retry::{Retry, Storm};
 use crate::server::Server;
-use crate::slot::Slot;
 use crate::system::{Programs, Watched};
 use crate::trainer::{Train, share};
 use crate::usage::{Meter, RunDelay};
@@ -33,17 +33,17 @@ use crate::worker::{Worker, WorkerEnd};
 pub use spec::RepSpec;
 pub(crate) use spec::{asked, first_ticket, own_seed, own_tickets};
 
-/// A warm-up takes at most one of so many parts of what a cold repetition may read: a fast storage would have given all of
-/// it before the window opens.
+/// A warm-up takes at most this fraction, as 1 in 8, of the reads that a cold repetition may make. A fast storage would
+/// otherwise serve all of them before the window opens.
 const WARMUP_PARTS: u64 = 8;
 
 /// Runs one repetition.
-pub fn run_rep(spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
+pub fn run_rep(spec: &RepSpec<'_>) -> Result<Measured, RepError> {
     run(spec, Passes::Dropped)
 }
 
 /// Runs one repetition; a training job goes from one pass to the next as `passes` says.
-pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<RepOutcome, RepError> {
+pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<Measured, RepError> {
     if spec.cell.operation() == Operation::Checkpoint {
         return checkpoint::run(spec);
     }
@@ -52,10 +52,12 @@ pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<RepOutcome, RepE
     if train.as_ref().is_some_and(Train::saves) && spec.checkpoints.is_none() {
         return Err(RepError::NoDestination);
     }
+    // Before the common start of several clients: emptying a cache takes each a different time.
     let before = set_cache(spec)?;
     let numbering = numbering(spec, &order, train.as_ref());
     let issue =
         Issue { order: &order, numbering, tickets: tickets(spec, &order), paced: paced(spec, &order), train };
+    // All processes are looked at outside the window: each takes some 20 us, of which a busy machine has thousands.
     let watched = Watched::of(spec.store);
     let programs = Programs::look(spec.clock, &watched);
     if let Some(wait) = spec.wait {
@@ -78,10 +80,12 @@ pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<RepOutcome, RepE
         tier: spec.cell.tier.is_some(),
     };
     let load = LoadEnd { asked, paced: issue.paced, train: issue.train, passes };
-    let mut outcome = merge(load, (window, ends), cache);
-    outcome.system.others = others;
-    outcome.granted.insert("pages".to_owned(), spec.cell.pages.name().to_owned());
-    Ok(RepOutcome { emulated, ..outcome })
+    let mut measured = merge(spec.cell, load, window, &ends, cache);
+    let rep = &mut measured.rep;
+    rep.emulated = emulated;
+    rep.system.others = others;
+    rep.granted.insert("pages".to_owned(), spec.cell.pages.name().to_owned());
+    Ok(measured)
 }
 
 /// What is issued, and when: shared by the workers of a repetition.
@@ -95,8 +99,8 @@ struct Issue<'a> {
     train: Option<Train>,
 }
 
-/// What was resident before a repetition, and what is after it. What was counted stands where an object went missing
-/// meanwhile; what is resident is then unknown.
+/// The page-cache residency before and after a repetition. If an object went missing meanwhile, the residency after it is
+/// unknown, and what was counted stands.
 pub(crate) fn proof(spec: &RepSpec<'_>, before: &Residency) -> CacheProof {
     let after = spec.store.cache(CacheAction::Inspect, spec.data.objects()).ok();
     CacheProof {
@@ -108,13 +112,14 @@ pub(crate) fn proof(spec: &RepSpec<'_>, before: &Residency) -> CacheProof {
     }
 }
 
-/// Sets the page cache as the cell asks, and says what is resident then.
+/// Sets the page cache as the cell asks, and returns what is resident then.
 pub(crate) fn set_cache(spec: &RepSpec<'_>) -> Result<Residency, StoreError> {
     let act = |action| spec.store.cache(action, spec.data.objects());
     match (spec.cell.cache, spec.cell.operation()) {
         (Cache::Cold | Cache::ColdStart, Operation::Read | Operation::Restore) | (Cache::DontCache, _) => {
             act(CacheAction::Evict)
         }
+        // What opens or looks by name is served by cached names and inodes as much as by pages.
         (Cache::Cold | Cache::ColdStart, _) => act(CacheAction::EvictNames),
         (Cache::Warm, Operation::Stat | Operation::GetAttr | Operation::List) => act(CacheAction::WarmNames),
         (Cache::Warm, operation) => {
@@ -136,6 +141,7 @@ pub(crate) fn set_cache(spec: &RepSpec<'_>) -> Result<Residency, StoreError> {
 /// The tickets of this repetition. A cold one gets a single pass over its part of the data: a second would be served
 /// from memory.
 fn tickets(spec: &RepSpec<'_>, order: &Order) -> Tickets {
+    // `ColdStart` begins cold and may go on from what it has read: its later passes are to be warm.
     let cold = (spec.cell.cache == Cache::Cold).then(|| own_tickets(spec, order));
     let count = asked(spec, order).into_iter().chain(cold).min();
     let first = first_ticket(spec, order);
@@ -146,11 +152,13 @@ fn tickets(spec: &RepSpec<'_>, order: &Order) -> Tickets {
     }
 }
 
-/// How the tickets of this repetition fall into passes. What a cold client may read, which is its part, is a whole one.
+/// How the tickets of this repetition fall into passes. The part that a cold client may read counts as a whole pass.
 fn numbering(spec: &RepSpec<'_>, order: &Order, train: Option<&Train>) -> Numbering {
     let tickets = order.tickets_per_epoch();
+    // An order that is a client's own has nothing to be shared out.
     let parts = if order.is_part() { 1 } else { spec.part.of };
     let is_cold = spec.cell.cache == Cache::Cold;
+    // An epoch is whole when so many operations have ended, wherever they were issued.
     let ops = match train {
         None if is_cold => own_tickets(spec, order),
         None => tickets,
@@ -162,18 +170,20 @@ fn numbering(spec: &RepSpec<'_>, order: &Order, train: Option<&Train>) -> Number
     Numbering { first_ticket: first_ticket(spec, order), tickets, ops }
 }
 
-/// Whether the kernel reads from storage what this process asks of it, and so counts it. With a cache tier it counts the
-/// reads of both.
+/// Whether the reads of this process go through the kernel, which then counts them. With a cache tier its count would
+/// hold the reads of both storages.
 fn is_through_kernel(spec: &RepSpec<'_>, cache: &CacheProof) -> bool {
     if spec.cell.tier.is_some() {
         return false;
     }
+    // Where the kernel has a page cache for the objects, or a device or an NFS mount of its own below them, reads
+    // show in its counters; a user-space client's do not.
     matches!(cache.method.as_str(), "cachestat" | "mincore")
         || spec.store.block_device().is_some()
         || spec.store.nfs_mount_point().is_some()
 }
 
-/// The arrivals of this repetition, where the load is paced: other ones in each, the same ones in each run.
+/// The arrivals of this repetition, if the load is paced. They differ between repetitions and are the same in each run.
 fn paced(spec: &RepSpec<'_>, order: &Order) -> Option<Paced> {
     let plan::Load::Paced(pace) = spec.cell.load else { return None };
     let window_ns = match spec.limit {
@@ -183,6 +193,7 @@ fn paced(spec: &RepSpec<'_>, order: &Order) -> Option<Paced> {
     let offer = Offer {
         line_bps: spec.line_bps,
         sample_bytes: spec.sample_bytes,
+        // The mean: a rate in bytes stands for operations of this size, and files differ.
         op_bytes: order.bytes_per_epoch() as f64 / order.tickets_per_epoch() as f64,
         warmup_ns: spec.warmup_ns,
         window_ns,
@@ -210,6 +221,7 @@ fn run_workers(spec: &RepSpec<'_>, issue: &Issue<'_>) -> Result<(Window, Vec<Wor
     let gate = StartGate::new(threads);
     let ends = std::thread::scope(|scope| {
         let decoders = issue.train.as_ref().and_then(Train::decoders);
+        // Made before the threads: a scope waits for all of them, and decoders wait for more until they are closed.
         let _closing = Closing(decoders);
         let saves = issue.train.as_ref().filter(|train| train.saves());
         let _closing_saves = ClosingSaves(saves);
@@ -229,6 +241,7 @@ fn run_workers(spec: &RepSpec<'_>, issue: &Issue<'_>) -> Result<(Window, Vec<Wor
                 }
             }
         }
+        // Last: with the last worker the gate opens, and what feeds it must be there.
         let mut workers = Vec::with_capacity(threads as usize);
         for index in 0..threads {
             let gate = &gate;
@@ -246,13 +259,14 @@ fn run_workers(spec: &RepSpec<'_>, issue: &Issue<'_>) -> Result<(Window, Vec<Wor
     gate.outcome().map(|start_ns| (window(spec, start_ns).opened_by(issue.tickets.opened_ns()), ends))
 }
 
-/// What a thread brought back. One that panicked takes the run with it, after the others have ended.
+/// What a thread returned. A panic of the thread goes on here, after the other threads have ended.
 fn join(worker: ScopedJoinHandle<'_, Option<WorkerEnd>>) -> Option<WorkerEnd> {
     worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> Option<WorkerEnd> {
     let promise = gate.promise();
+    // One thread reads the process's counters: they are those of all threads, and a second reading would only cost.
     let meter = (index == 0).then(|| Meter::new(spec.cores, &Watched::of(spec.store)));
     let [depth, connections] =
         [spec.cell.queue_depth, spec.cell.connections].map(|count| share(count, spec.cell.threads, index));
@@ -262,12 +276,14 @@ fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> 
     let follows = spec.cell.connections == each * spec.cell.queue_depth;
     let connections = own.filter(|_| each > 0 && follows).map_or(connections, |own| own * each);
     let depth = own.unwrap_or(depth);
-    let ((queue, free), start_ns) = promise.keep(open(spec, (depth, connections)), spec.clock)?;
+    let ((queue, free), start_ns) = promise.keep(open(spec, depth, connections), spec.clock)?;
     let window = window(spec, start_ns);
-    let timing = timing(spec, issue, (index, depth), window);
+    let timing = timing(spec, issue, index, depth, window);
+    // Workers that fail together must not try again together.
     let seed = own_seed(spec) ^ u64::from(index).rotate_left(48);
     let worker = Worker {
         retry: Retry::new(spec.cell.retries, depth as usize, seed),
+        // An open loop offers what it offers: pausing it would hide the overload that it is there to show.
         storm: (!matches!(timing, Timing::Paced(_))).then(|| Storm::new(depth as usize, seed)),
         queue,
         free,
@@ -278,11 +294,12 @@ fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> 
         clock: spec.clock,
         stop: spec.stop,
         progress: spec.progress,
+        // The null target's bytes are those of nothing.
         data: spec.verify.then_some(spec.data),
         meter,
         delay: RunDelay::of_this_thread(spec.clock),
         begun: Begun::new(issue.numbering),
-        slots: vec![Slot::FREE; depth as usize],
+        slots: vec![Outstanding::FREE; depth as usize],
     };
     Some(worker.run())
 }
@@ -291,7 +308,8 @@ fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> 
 fn timing<'a>(
     spec: &RepSpec<'_>,
     issue: &'a Issue<'_>,
-    (thread, depth): (u32, u32),
+    thread: u32,
+    depth: u32,
     window: Window,
 ) -> Timing<'a> {
     if let Some(paced) = &issue.paced {
@@ -313,7 +331,7 @@ fn sharpen_timers() {
 type Opened = (Box<dyn backend::IoQueue>, Vec<backend::Buf>);
 
 /// Opens a queue of this depth over the storage of `spec`, for the operation of its cell.
-pub(crate) fn open(spec: &RepSpec<'_>, (depth, connections): (u32, u32)) -> Result<Opened, RepError> {
+pub(crate) fn open(spec: &RepSpec<'_>, depth: u32, connections: u32) -> Result<Opened, RepError> {
     let arena = Arena::of_pages(depth, spec.cell.block_bytes, spec.cell.pages)?;
     let queue = spec.store.open_queue(&QueueSpec {
         depth,

@@ -9,14 +9,15 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use backend::{Completion, Op, Request};
+use dataset::{mix, scale};
 use hdrhistogram::Histogram;
 
+use crate::outstanding::Outstanding;
 use crate::recorder::ErrorCounts;
-use crate::slot::Slot;
-use crate::timetable::mix;
 use crate::window::Window;
 
 /// Limit of the first back-off.
+// Several round trips even to far storage: a retry that comes at once meets the same overload.
 const BASE_NS: u64 = 50_000_000;
 
 /// Limit of any.
@@ -41,9 +42,9 @@ impl BackOff {
     /// A time to wait after this many failures in a row, of which the last is the first where it is 1.
     pub(crate) fn draw_ns(&mut self, failures: u32) -> u64 {
         self.state = mix(self.state);
+        // The shift is bounded: a scenario may allow any number of attempts.
         let limit_ns = BASE_NS.saturating_mul(1 << failures.saturating_sub(1).min(32)).min(CAP_NS);
-        // The high half of a product scales a draw without the bias of a remainder.
-        ((u128::from(self.state) * u128::from(limit_ns + 1)) >> 64) as u64
+        scale(self.state, limit_ns + 1)
     }
 }
 
@@ -53,12 +54,12 @@ pub(crate) struct Retry {
     /// Further attempts that an operation has.
     retries: u32,
     back_off: BackOff,
-    /// What waits for its next attempt, the earliest first.
+    /// Operations that wait for their next attempt, the earliest first.
     waiting: BinaryHeap<Reverse<Waiting>>,
     pub(crate) attempts: Attempts,
 }
 
-/// What was counted of single attempts, those of operations begun inside the window.
+/// Counts of single attempts, of operations that began inside the window.
 #[derive(Debug)]
 pub(crate) struct Attempts {
     pub(crate) count: u64,
@@ -88,13 +89,15 @@ impl Retry {
     pub(crate) fn attempted(
         &mut self,
         completion: Completion,
-        slot: &mut Slot,
+        slot: &mut Outstanding,
         window: &Window,
     ) -> Option<Completion> {
         let stamps = completion.stamps;
         if slot.failures == 0 {
+            // The latency of an operation counts from its first attempt, or a retry would make a failure look fast.
             slot.begun_ns = stamps.begun_ns;
         }
+        // By the operation's beginning, so that its attempts are all counted or none is.
         let counts = window.contains(slot.begun_ns);
         if counts {
             self.attempts.count += 1;
@@ -134,7 +137,7 @@ impl Retry {
         self.waiting.peek().map(|Reverse(waiting)| waiting.due_ns)
     }
 
-    /// Ends all retrying: what waits is handed over with its last error, and what fails from now on has failed.
+    /// Ends all retrying. Returns the waiting operations with their last errors; a failure from now on is final.
     pub(crate) fn give_up(&mut self) -> impl Iterator<Item = Completion> + use<> {
         self.retries = 0;
         std::mem::take(&mut self.waiting).into_iter().map(|Reverse(waiting)| waiting.failed)
@@ -189,6 +192,7 @@ impl Storm {
     /// Of a worker with `depth` slots.
     pub(crate) fn new(depth: usize, seed: u64) -> Self {
         Self {
+            // Another stream of draws than the attempts of the same worker have.
             back_off: BackOff::new(!seed),
             least: STORM_ERRORS_MIN.max(depth as u64),
             pauses: 0,

@@ -69,15 +69,17 @@ pub(crate) struct Schedule<'a> {
     begun: BTreeMap<usize, u32>,
     /// Repetitions that met an outage and are made again after the last round.
     put_off: VecDeque<Turn>,
-    /// One that met it and is made again at once.
+    /// A repetition of a search that met an outage and is made again at once.
     next_up: Option<Turn>,
     not_run: Vec<NotRun>,
 }
 
 impl<'a> Schedule<'a> {
-    /// A schedule over the cells numbered in `chosen`; with `search`, those of an auto group are searched.
+    /// A schedule over the cells numbered in `chosen`. With `search`, the cells of an auto group are searched for a depth.
     pub(crate) fn new(cells: &'a [Cell], chosen: &[usize], search: bool, settings: ScheduleSettings) -> Self {
         let lanes = lanes(cells, chosen, search);
+        // A lane as often as it has cells, in random order: which depth it is when its turn comes is always the
+        // shallowest left, so that a search is interleaved with all else.
         let slots: Vec<usize> =
             lanes.iter().enumerate().flat_map(|(lane, of)| of.waiting.iter().map(move |_| lane)).collect();
         let begun = chosen.iter().map(|cell| (*cell, 0)).collect();
@@ -99,6 +101,8 @@ impl<'a> Schedule<'a> {
 
     /// The next repetition, if one is left that ends in time: `cost_ns` is what one takes.
     pub(crate) fn next(&mut self, now_ns: u64, cost_ns: u64) -> Option<Turn> {
+        // Before a repetition and never inside one: a window that was cut is no measurement, and would be thrown
+        // away.
         if self.settings.deadline_ns.is_some_and(|deadline_ns| now_ns + cost_ns > deadline_ns) {
             self.give_up("budget");
             return None;
@@ -111,13 +115,14 @@ impl<'a> Schedule<'a> {
             return Some(Turn { round: self.settings.first + self.settings.repetitions, ..late });
         };
         let begun = self.begun.entry(cell).or_insert(0);
+        // Numbers go on from where the earlier rounds ended, since a reader tells fresh repetitions by them.
         let rep = self.settings.first + *begun;
         *begun += 1;
         Some(Turn { cell, rep, round: self.settings.first + self.round, again: 0 })
     }
 
-    /// Takes back a repetition that met an outage: it is made again after the last round, when what a server forgot may be
-    /// there again. A search goes on with what it was to say, so that it is made next there.
+    /// Takes back a repetition that met an outage. It is made again after the last round, when the server's caches may be
+    /// warm again; in a search it is made at once, because the search goes on from its result.
     pub(crate) fn put_off(&mut self, turn: Turn) {
         let turn = Turn { again: turn.again + 1, ..turn };
         match self.searching(turn.cell) {
@@ -148,6 +153,7 @@ impl<'a> Schedule<'a> {
     pub(crate) fn give_up(&mut self, reason: &str) {
         let put_off = self.put_off.drain(..).chain(self.next_up.take());
         for turn in put_off {
+            // It was counted when it was begun, and nothing came of it.
             self.begun.entry(turn.cell).and_modify(|begun| *begun -= 1);
         }
         for (cell, begun) in &self.begun {
@@ -193,6 +199,7 @@ impl<'a> Schedule<'a> {
     fn begin_round(&mut self) {
         self.round += 1;
         if self.round < self.settings.repetitions {
+            // What a search has cut is gone from here, and so from all later rounds.
             let cells: Vec<usize> = self.begun.keys().copied().collect();
             self.present = self.ordered(&cells);
         }
@@ -207,6 +214,8 @@ impl<'a> Schedule<'a> {
                 let n = items.len() as u64;
                 let permutation = Permutation::new(
                     n.max(1),
+                    // By the number of the round alone, so that a run that is gone on with has the order of an
+                    // undisturbed one.
                     self.settings.seed ^ u64::from(self.settings.first + self.round),
                 );
                 (0..n).map(|index| items[permutation.at(index) as usize]).collect()
@@ -229,12 +238,14 @@ impl<'a> Schedule<'a> {
 impl Lane {
     /// Whether the search ends with what the present depth reached, and why.
     fn verdict(&mut self, reached: Option<f64>, line: f64) -> Option<&'static str> {
+        // Deeper queues would fail as well, and each failure may cost a time-out.
         let Some(reached) = reached else { return Some("a shallower depth failed") };
         if reached >= line * HEADROOM {
             return Some("a shallower depth clears the line with headroom");
         }
         let small = self.best.is_some_and(|best| reached < best * (1.0 + SMALL_GAIN));
         self.small_gains = if small { self.small_gains + 1 } else { 0 };
+        // Against the best and not the last: a dip between two depths would make the recovery look like a gain.
         self.best = Some(self.best.map_or(reached, |best| best.max(reached)));
         (self.small_gains >= SMALL_GAINS_MAX).then_some("deeper queues gain less than 5 %")
     }

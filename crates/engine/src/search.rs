@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 /// Share of the threshold above which a storage shows no limit yet: the next guess then doubles.
+// A job that is fed loses a little at its first batch and to the client; a utilization above this says nothing of how
+// much more there would be.
 const UNLIMITED_SHARE: f64 = 0.98;
 
 /// How the figure of a cell moves along a row that grows harder.
@@ -14,11 +16,11 @@ pub enum Harder {
     Falling,
 }
 
-/// A search along a row of values, from the easiest to the hardest: what holds for one holds for all before it.
+/// A search along a row of values, from the easiest to the hardest. What holds for one value holds for all before it.
 ///
-/// The first guess after a value is where it would stand if the storage gave the same rate to any: a value is missed by
-/// the share that its utilization lacks. Guesses never leave the gap between what is known to meet and to miss. A value
-/// may be observed again, with more repetitions: what it shows then counts.
+/// After a value, the first guess is where the edge would be if the storage gave the same rate to all: the
+/// utilization tells by which factor the value is off. Guesses stay in the gap between values known to meet and known
+/// to miss. A value may be observed again, with more repetitions; the last observation counts.
 #[derive(Debug)]
 pub struct Search {
     values: Vec<u32>,
@@ -26,7 +28,7 @@ pub struct Search {
     /// Whether each value that was observed met the threshold, by its index.
     seen: BTreeMap<usize, bool>,
     guess: Option<usize>,
-    /// Whether the last guess was only beside what is known.
+    /// Whether the last guess was only the neighbour of a known value.
     stepped: bool,
 }
 
@@ -49,6 +51,8 @@ impl Search {
         let au = au.unwrap_or(0.0);
         self.seen.insert(index, au >= threshold);
         let value = f64::from(self.values[index]);
+        // At most twenty times fewer in one step: a trial in which nearly everything failed is no measure of the
+        // rate.
         let factor = if au >= UNLIMITED_SHARE { 2.0 } else { (au / threshold).max(0.05) };
         let wanted = match self.harder {
             Harder::Rising => value * factor,
@@ -72,6 +76,7 @@ impl Search {
 
     /// The last that met the threshold, and the first that missed it. What was met behind a miss was luck.
     pub fn edge(&self) -> (Option<usize>, Option<usize>) {
+        // The first miss, although something behind it was met: a claim must hold for all easier values.
         let misses = self.seen.iter().find(|(_, met)| !**met).map(|(index, _)| *index);
         let meets = self.seen.range(..misses.unwrap_or(usize::MAX)).next_back().map(|(index, _)| *index);
         (meets, misses)

@@ -63,12 +63,14 @@ impl Sources {
             stat: Text::open("/proc/stat"),
             meminfo: Text::open("/proc/meminfo"),
         };
+        // The first reading of a large `/proc` file grows its buffer, which is an allocation.
         sources.read();
         sources
     }
 
     /// One reading. What is compared with each other is read first, at once.
     pub(crate) fn read(&mut self) -> Reading {
+        // Device, network and process together: what one of them delivered is held against what the others asked.
         let device = self.device.as_mut().and_then(DeviceSource::read);
         let network = self.network.as_mut().and_then(NetworkSource::read);
         let nfs = self.nfs.as_mut().and_then(NfsSource::read);
@@ -133,6 +135,7 @@ fn read<T>(source: &mut Option<Text>, parse: impl FnOnce(&str) -> Option<T>) -> 
 
 /// Nothing where processors came or went, or a counter went backwards.
 fn busy_between(before: &[u64], after: &[u64]) -> Option<Vec<u64>> {
+    // A processor that was taken offline shifts all rows behind it.
     if before.len() != after.len() {
         return None;
     }

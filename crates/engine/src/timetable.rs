@@ -5,10 +5,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use dataset::mix;
+
 /// Shortest mean distance of two arrivals: no client comes near a thousand arrivals in one nanosecond.
 const GAP_NS_MIN: f64 = 1e-3;
 
-/// Longest: nothing arrives in nearly three hours.
+/// Longest mean distance: nothing arrives in nearly three hours.
 const GAP_NS_MAX: f64 = 1e13;
 
 /// Steps of Poisson arrivals in one nanosecond: distances of a few nanoseconds keep their mean. 2^64 of them are
@@ -19,7 +21,7 @@ const TICKS_PER_NS: u64 = 1024;
 /// is then right within 0.3 %.
 const PASSED_ONE_BY_ONE_MAX: u32 = 100_000;
 
-/// Parts in which more arrivals than these are told of when they are passed over, each at its middle.
+/// The most parts in which skipped arrivals are reported, each at its middle.
 const PARTS_MAX: u64 = 1_000;
 
 /// The arrivals of one repetition.
@@ -65,8 +67,8 @@ impl Timetable {
         }
     }
 
-    /// Passes over every arrival before `to_ns`; returns how many of them lie at `from_ns` or later, and tells
-    /// `each` when, and how many at once. Of very many some are told of together, within 0.1 % of their span.
+    /// Skips every arrival before `to_ns`. Returns how many of them lie at `from_ns` or later, and calls `each` with
+    /// their times and numbers. Very many arrivals are reported together, within 0.1 % of their span.
     pub(crate) fn pass_over(&self, from_ns: u64, to_ns: u64, each: impl FnMut(u64, u64)) -> u64 {
         match self {
             Self::Steps(steps) => steps.pass_over(from_ns, to_ns, each),
@@ -114,6 +116,7 @@ impl Steps {
 
     fn pass_over(&self, from_ns: u64, to_ns: u64, mut each: impl FnMut(u64, u64)) -> u64 {
         let to = self.before(to_ns);
+        // Another worker may have taken some of them meanwhile; those are not passed over twice.
         let next = self.next.fetch_max(to, Ordering::Relaxed);
         let first = next.max(self.before(from_ns));
         let passed = to.saturating_sub(first);
@@ -139,8 +142,11 @@ impl Poisson {
     /// The arrival after one at `ticks`.
     fn after(&self, ticks: u64) -> u64 {
         // 53 random bits, in (0, 1].
+        // A hash of the last time and no shared generator: whoever takes an arrival can reckon the next, so the time
+        // is all that threads share.
         let uniform = ((mix(self.seed ^ ticks) >> 11) + 1) as f64 / (1_u64 << 53) as f64;
         let gap = (-uniform.ln() * self.mean_ticks).round() as u64;
+        // Never the same time again: it would be the same draw for ever.
         ticks.saturating_add(gap.max(1))
     }
 
@@ -178,14 +184,6 @@ fn in_parts(count: u64, mut each: impl FnMut(u64, u64)) {
         let (first, end) = (bound(part), bound(part + 1));
         each(first + (end - first) / 2, end - first);
     }
-}
-
-/// The finaliser of `splitmix64` (Steele, Lea and Flood, 2014): every output bit depends on every input bit.
-pub(crate) fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
 }
 
 #[cfg(test)]

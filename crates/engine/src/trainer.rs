@@ -7,7 +7,7 @@ use backend::{Buf, Clock, Completion};
 use plan::{Cell, Fetch};
 use record::{Checkpoint, Trained, TrainedAccelerator};
 
-use crate::checkpoint::Beside;
+use crate::checkpoint::SaveOrders;
 use crate::decoders::{Decoders, DecodersEnd, Encoded, Whole};
 use crate::fleet::{Decoding, Ended, Fleet, FleetEnd, Job, Members, Pauses, Saved, Servers, Tally};
 use crate::next::Next;
@@ -26,7 +26,7 @@ pub(crate) struct Train {
     threads: u32,
     clock: Clock,
     decoders: Option<Decoders>,
-    beside: Option<Beside>,
+    beside: Option<SaveOrders>,
 }
 
 /// How long a thread with reads under way waits for these alone while accelerators stand still for a checkpoint, whose end
@@ -50,7 +50,7 @@ struct State {
     decoding: u32,
     /// Threads that rest.
     resting: u32,
-    /// When one of them wakes up by itself, since the next thing happens then; the others sleep on.
+    /// When one of them wakes by itself for the next event; the others sleep on.
     watched_ns: u64,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct TrainEnd {
     pub(crate) wall_ns: u64,
     /// Whether samples are decoded.
     pub(crate) decodes: bool,
-    /// What is known of those who did, where that was work.
+    /// What the decoding threads counted, if there were any.
     pub(crate) decoders: Option<DecodersEnd>,
 }
 
@@ -76,17 +76,14 @@ impl Train {
     /// accelerator where every reader has its thread, and otherwise one; any other engine has one for each thread,
     /// since a thread that waits for its own reads sees nothing of what others could let it do. Accelerators that wait
     /// for each other are in one group; they do for a checkpoint.
-    pub(crate) fn new(
-        job: Job,
-        decoders: Option<Decoders>,
-        (cell, cores): (&Cell, u32),
-        clock: &Clock,
-    ) -> Self {
+    pub(crate) fn new(job: Job, decoders: Option<Decoders>, cell: &Cell, cores: u32, clock: &Clock) -> Self {
         let all = job.training.accelerators;
         let readers = match job.training.fetch {
             Fetch::Readers { count } => Some(all.saturating_mul(count)),
             Fetch::Shared => None,
         };
+        // One group means one lock for all threads; several mean that a thread sees its own accelerators alone. What
+        // cannot be split is one group: a barrier, a checkpoint, readers that share threads.
         let groups = match cell.engine.depth_per_thread_max() {
             _ if job.training.barrier || cell.beside.is_some() => 1,
             1 if readers == Some(cell.threads) => all,
@@ -102,6 +99,7 @@ impl Train {
         };
         let threads = (cell.threads / groups).max(1);
         let (pauses, beside) = cell.beside.as_ref().map(saving).unzip();
+        // For the one group that there is with checkpoints; the closure takes them on its first call.
         let mut pauses = pauses;
         let mut group = |first| {
             let members = if groups == 1 { Members::ALL } else { Members { first, stride: groups } };
@@ -123,7 +121,7 @@ impl Train {
         self.job.ops_per_epoch(parts)
     }
 
-    /// Buffers that a thread needs, where that is no plain share of the queue depth: one for each of its readers.
+    /// Buffers that a thread needs if that is not its share of the queue depth: one for each of its readers.
     pub(crate) fn depth(&self, thread: u32) -> Option<u32> {
         let Fetch::Readers { count } = self.job.training.fetch else { return None };
         let groups = self.groups.len() as u32;
@@ -136,18 +134,20 @@ impl Train {
     pub(crate) fn trainer(&self, thread: u32, window: Window) -> Trainer<'_> {
         let group = self.group(thread);
         group.state().fleet.begin(window.open_ns, window.close_ns);
+        // On a virtual clock nobody else moves time on while this thread sleeps.
         let rests = self.threads > 1 && self.clock.runs_by_itself();
         Trainer { train: self, group, thread, rests, decoding: 0 }
     }
 
-    /// Those who decode, where that is work.
+    /// The decoding threads, if samples are really decoded.
     pub(crate) fn decoders(&self) -> Option<&Decoders> {
         self.decoders.as_ref()
     }
 
     /// One thread that decodes, until the decoders close.
     pub(crate) fn decode(&self, decoders: &Decoders) {
-        decoders.run(|encoded, is_well| {
+        decoders.run(|encoded, is_ok| {
+            // Before the lock: waiting for it is not decoding.
             let decoded_ns = self.clock.now_ns();
             let number = match &encoded {
                 Encoded::Read(read) => self.number(read.thread),
@@ -157,12 +157,12 @@ impl Train {
             let mut state = group.state();
             match encoded {
                 Encoded::Read(read) => {
-                    state.fleet.decoded(read.ticket, (read.read_ns, decoded_ns), is_well);
-                    state.returned[self.place(read.thread)].push(read.buf);
+                    state.fleet.decoded(read.ticket, (read.read_ns, decoded_ns), is_ok);
+                    state.returned[self.within_group(read.thread)].push(read.buf);
                 }
                 Encoded::Streamed { task, .. } => {
                     state.decoding -= 1;
-                    state.fleet.decoded_task(task, decoded_ns, is_well);
+                    state.fleet.decoded_task(task, decoded_ns, is_ok);
                     self.hand_over(number, &mut state);
                 }
             }
@@ -173,8 +173,8 @@ impl Train {
         });
     }
 
-    /// Those who write checkpoints, where any are made.
-    pub(crate) fn beside(&self) -> Option<&Beside> {
+    /// The orders of checkpoints, if any are made.
+    pub(crate) fn beside(&self) -> Option<&SaveOrders> {
         self.beside.as_ref()
     }
 
@@ -213,7 +213,7 @@ impl Train {
     }
 
     /// Number of a thread in its group.
-    fn place(&self, thread: u32) -> usize {
+    fn within_group(&self, thread: u32) -> usize {
         thread as usize / self.groups.len()
     }
 
@@ -246,8 +246,8 @@ pub(crate) struct Trainer<'a> {
 }
 
 impl Trainer<'_> {
-    /// Folds in what happened by `now_ns`, and adds buffers that are free again to `free`; returns when to look again,
-    /// were it for no completion.
+    /// Folds in what happened by `now_ns`, and adds buffers that are free again to `free`. Returns when to look again if
+    /// nothing completes before.
     pub(crate) fn look(&mut self, now_ns: u64, free: &mut Vec<Buf>) -> u64 {
         let mut state = self.group.state();
         state.fleet.advance(now_ns);
@@ -263,7 +263,7 @@ impl Trainer<'_> {
         if self.decoding == 0 {
             return event_ns;
         }
-        let returned = &mut state.returned[self.train.place(self.thread)];
+        let returned = &mut state.returned[self.train.within_group(self.thread)];
         self.decoding -= returned.len() as u32;
         free.append(returned);
         if self.decoding == 0 { event_ns } else { event_ns.min(now_ns + DECODED_LATENCY_NS) }
@@ -284,7 +284,7 @@ impl Trainer<'_> {
     }
 
     /// Wakes a thread that rests, where there is something to issue or something happens before any of them wakes up.
-    /// Whoever is woken does the same for the next.
+    /// The woken thread does the same for the next.
     #[inline]
     fn ring(&self, state: &State) {
         if state.resting > 0 && (state.fleet.may_issue() || state.fleet.event_ns() < state.watched_ns) {
@@ -297,7 +297,7 @@ impl Trainer<'_> {
         }
     }
 
-    /// Takes an operation that ended for good. Returned is whether its sample is to be decoded.
+    /// Takes an operation that ended for good. Returns whether its sample is to be decoded.
     #[inline]
     pub(crate) fn done(&self, completion: &Completion, issued: Issued) -> bool {
         let mut state = self.group.state();
@@ -306,7 +306,7 @@ impl Trainer<'_> {
             intended_ns: issued.intended_ns,
             begun_ns: issued.begun_ns,
             done_ns: completion.stamps.done_ns,
-            is_well: completion.result.is_ok(),
+            is_ok: completion.result.is_ok(),
         });
         self.train.hand_over(self.train.number(self.thread), &mut state);
         is_handed_over
@@ -340,7 +340,8 @@ impl Trainer<'_> {
         let now_ns = self.train.clock.now_ns();
         state.fleet.advance(now_ns);
         self.train.hand_over(self.train.number(self.thread), &mut state);
-        let has_more = !state.returned[self.train.place(self.thread)].is_empty();
+        // Looked at under the lock that is let go of by the wait itself: what happens in between cannot be missed.
+        let has_more = !state.returned[self.train.within_group(self.thread)].is_empty();
         if has_more || state.fleet.is_over(now_ns) || (has_buffer && state.fleet.may_issue()) {
             return;
         }
@@ -351,6 +352,7 @@ impl Trainer<'_> {
             state.watched_ns = event_ns;
         }
         state.resting += 1;
+        // A condition variable and not the queue's wait: nothing is under way there that could end it.
         let left = Duration::from_nanos(until_ns.saturating_sub(now_ns));
         // Woken in vain, it comes back.
         let mut state = match self.group.bell.wait_timeout(state, left) {
@@ -382,10 +384,10 @@ pub(crate) fn share(count: u32, parts: u32, index: u32) -> u32 {
     count / parts + u32::from(index < count % parts)
 }
 
-/// When a fleet makes checkpoints, and those who write them.
-fn saving(plan: &plan::Beside) -> (Pauses, Beside) {
+/// When a fleet makes checkpoints, and the orders for the thread that writes them.
+fn saving(plan: &plan::Beside) -> (Pauses, SaveOrders) {
     let (orders, taken) = std::sync::mpsc::channel();
-    (Pauses::new(plan.every_steps, plan.mode, orders), Beside::new(taken))
+    (Pauses::new(plan.every_steps, plan.mode, orders), SaveOrders::new(taken))
 }
 
 /// Adds up the groups of a job whose window was open for `open_ns`.
@@ -402,6 +404,7 @@ fn merge(
     for mut fleet in fleets {
         accelerators.append(&mut fleet.accelerators);
         is_complete &= fleet.is_complete;
+        // Counters of one job may be added; utilization is per accelerator and is never averaged here.
         tally.add(&mut fleet.tally);
         checkpoints.append(&mut fleet.checkpoints);
     }
@@ -420,6 +423,7 @@ fn merge(
         ran_out: is_complete && job.steps.run_out,
     };
     let longest_ns = trained.accelerators.iter().map(|counts| counts.wall_ns).max();
+    // A complete job ends with its slowest accelerator, which may be well before the last worker noticed.
     let wall_ns = if is_complete { longest_ns.unwrap_or(open_ns) } else { open_ns };
     let decodes = job.decoding != Decoding::None;
     TrainEnd { trained, tally, checkpoints, is_complete, wall_ns, decodes, decoders }

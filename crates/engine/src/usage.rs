@@ -19,7 +19,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// A meter for a process that may use `cores` processors and reads from what is watched.
+    /// A meter for a process that may use `cores` processors and reads from the storage behind `watched`.
     pub(crate) fn new(cores: u32, watched: &Watched) -> Self {
         Self { sources: Sources::open(watched), cores, epochs: vec![(0, None)], opened: None, closed: None }
     }
@@ -73,6 +73,7 @@ impl Meter {
 
     /// What the process used, and what the machine did; all zero and unknown when the window never opened.
     pub(crate) fn measured(&self) -> (Usage, System) {
+        // A repetition that failed in its warm-up has no window to speak of.
         let (Some((opened_ns, before)), Some((closed_ns, after))) = (&self.opened, &self.closed) else {
             return (Usage { cores: self.cores, ..Usage::default() }, System::default());
         };
@@ -102,6 +103,7 @@ impl RunDelay {
     pub(crate) fn open_once(&mut self, now_ns: u64, window_open_ns: u64) {
         if !self.is_open && now_ns >= window_open_ns {
             self.is_open = true;
+            // So that a later reading is below it and nothing is said, rather than all that the thread ever waited.
             self.opened_ns = self.read().unwrap_or(u64::MAX);
         }
     }
@@ -197,6 +199,7 @@ fn process_usage() -> libc::rusage {
     // SAFETY: `rusage` is plain numbers, for which zero is a value; the call fills it.
     unsafe {
         let mut usage = std::mem::zeroed();
+        // Of all threads: `io_uring` may do a read on a kernel thread that is charged to this process.
         libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
         usage
     }

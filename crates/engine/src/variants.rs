@@ -32,6 +32,7 @@ pub fn round_of_variants(
     };
     let of_cell = |cell: u64| {
         // Of seeds that differ in few bits, each gives another order: a permutation mixes its seed.
+        // Round and cell in bits of their own, so that no two pairs of them draw the same order.
         let place = (u64::from(round) << 32 | cell).rotate_left(8);
         let drawn = Permutation::new(u64::from(variants.max(1)), seed ^ place.wrapping_add(1));
         (0..u64::from(variants)).map(move |index| VariantTurn {

@@ -9,19 +9,21 @@ use plan::{Cell, Operation};
 use crate::epochs::Begun;
 use crate::load::Load;
 use crate::next::Next;
+use crate::outstanding::Outstanding;
 use crate::pace::PacerEnd;
 use crate::progress::Progress;
 use crate::recorder::{Origin, Recorder};
 use crate::retry::{Attempts, Retry, Storm};
-use crate::slot::Slot;
 use crate::trainer::Issued;
 use crate::usage::{Meter, RunDelay};
 use crate::window::Window;
 
 /// How long a worker waits at most before it looks at the stop flag again.
+// A tenth of a second: a Ctrl-C feels immediate, and ten wake-ups a second cost nothing.
 const STOP_LATENCY_NS: u64 = 100_000_000;
 
 /// Time for outstanding reads to end after the window.
+// As long as the kernel's own time-out for a command to a disk. Reads that outlast it are abandoned and counted.
 const DRAIN_NS: u64 = 30_000_000_000;
 
 /// Failures in a row after which a worker gives up: it would only spin.
@@ -52,8 +54,8 @@ pub(crate) struct Worker<'a> {
     /// How long this thread waits for a processor.
     pub(crate) delay: RunDelay,
     /// What each outstanding token stands for.
-    pub(crate) slots: Vec<Slot>,
-    /// What fails in a way that may pass is attempted again, where the cell says so.
+    pub(crate) slots: Vec<Outstanding>,
+    /// Repeats operations that failed with a transient error, if the cell says so.
     pub(crate) retry: Option<Retry>,
     /// The passes over the data that it has begun.
     pub(crate) begun: Begun,
@@ -61,7 +63,7 @@ pub(crate) struct Worker<'a> {
     pub(crate) storm: Option<Storm>,
 }
 
-impl Slot {
+impl Outstanding {
     /// What a training job is told of an operation that ended.
     fn issued(&self, completion: &Completion) -> Issued {
         let begun_ns = if self.failures == 0 { completion.stamps.begun_ns } else { self.begun_ns };
@@ -95,9 +97,12 @@ impl Worker<'_> {
     /// Issues reads until the load is finished, then waits for those outstanding.
     pub(crate) fn run(mut self) -> WorkerEnd {
         let mut recorder = Recorder::new(self.cell.operation(), self.queue.phases());
+        // An error is kept, not returned: what was counted until then, and the buffers that are out, are dealt with
+        // either way.
         let issued = self.issue_until_finished(&mut recorder);
         let now_ns = self.clock.now_ns();
         if let Some(meter) = &mut self.meter {
+            // Before the outstanding reads are waited for: they end outside the window.
             meter.close(now_ns);
         }
         let waited_ns = self.delay.since_opened_ns();
@@ -108,6 +113,8 @@ impl Worker<'_> {
         let mut done = Vec::with_capacity(self.slots.len());
         // What waits for another attempt has failed by now; what is under way may still end well.
         let waiting = self.retry.as_mut().map(Retry::give_up);
+        // Latency counts what began inside the window, however late it ends: to leave these reads out would cut the
+        // tail off.
         let outstanding = self.queue.in_flight() as usize;
         if outstanding > 0 {
             // It counts as delivered, so the report must have what it brought. What a broken queue holds is abandoned
@@ -125,8 +132,9 @@ impl Worker<'_> {
         }
         for completion in waiting.into_iter().flatten().chain(done) {
             let slot = self.slots[completion.token as usize];
+            // Closed queues are not asked any more; a read that ended this late is outside every count by tier.
             let origin = Origin { epoch: slot.epoch, from_tier: false };
-            record(&mut recorder, &completion, (origin, &slot), &self.window);
+            record(&mut recorder, &completion, origin, &slot, &self.window);
             if let Some(pacer) = self.load.pacer() {
                 pacer.done(&completion, slot.intended_ns);
             }
@@ -137,7 +145,7 @@ impl Worker<'_> {
             verify(self.data, self.cell, slot.span, &completion, &mut recorder);
         }
         if self.load.trainer().is_some() || recorder.looked_at() == 0 {
-            verify_kept((&self.free, &self.slots), self.data, self.cell, &mut recorder);
+            verify_kept(&self.free, &self.slots, self.data, self.cell, &mut recorder);
         }
         recorder.settle(&self.window);
         let finished_ns = now_ns.min(self.window.close_ns);
@@ -168,6 +176,7 @@ impl Worker<'_> {
                 meter.open_once(now_ns, self.window.open_ns);
             }
             self.delay.open_once(now_ns, self.window.open_ns);
+            // One look at the clock for a whole round of the loop: everything issued in it has the same time.
             if now_ns >= self.window.close_ns || self.stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
@@ -179,17 +188,19 @@ impl Worker<'_> {
             }
             let due_ns = due_ns.min(retries_due_ns.unwrap_or(u64::MAX));
             let until_ns = self.window.close_ns.min(now_ns + STOP_LATENCY_NS);
+            // A queue with nothing under way cannot be woken by another thread; a condition variable can.
             if is_idle && self.rest(now_ns, until_ns) {
                 continue;
             }
             let until_ns = until_ns.min(due_ns);
-            self.advance((now_ns, until_ns), &mut requests, &mut done).map_err(|error| error.to_string())?;
+            self.advance(now_ns, until_ns, &mut requests, &mut done).map_err(|error| error.to_string())?;
             self.window = self.window.opened_by(self.load.opened_ns());
             self.collect(&mut done, recorder);
             let failed = recorder.consecutive_errors();
             if failed == 0 {
                 well_ns = now_ns;
             }
+            // A thousand time-outs of 30 s would take a night.
             let is_silent = now_ns - well_ns >= HOPELESS_NS && failed >= self.slots.len() as u64;
             if failed >= HOPELESS_ERRORS || is_silent {
                 return Err(hopeless(recorder, self.queue.report().first_failure));
@@ -197,18 +208,21 @@ impl Worker<'_> {
         }
     }
 
-    /// Turns free buffers into requests, as far as the load has something to issue; returns when it will have more.
+    /// Turns free buffers into requests, while the load has something to issue. Returns when it will have more.
     fn fill(&mut self, now_ns: u64, requests: &mut Vec<Request>) -> u64 {
         if let Some(retry) = &mut self.retry {
             let slots = &self.slots;
+            // Attempts that are due go first: their operations are the oldest.
             let again = |token: u32| op(self.cell.operation(), slots[token as usize].span);
             requests.extend(std::iter::from_fn(|| retry.due(now_ns, again)));
         }
         let event_ns = self.load.look(now_ns, &mut self.free);
+        // Nothing new while a server refuses everything; what waits for another attempt keeps its own back-off.
         let paused_until_ns = self.storm.as_ref().map_or(0, Storm::until_ns);
         if now_ns < paused_until_ns {
             return paused_until_ns.min(event_ns);
         }
+        // The buffer that came back last is used first: it is the one that the processor's cache still holds.
         while let Some(buf) = self.free.pop() {
             let (ticket, intended_ns) = match self.load.next(now_ns, self.free.len() + 1) {
                 Next::Issue { ticket, intended_ns } => (ticket, intended_ns),
@@ -222,16 +236,17 @@ impl Worker<'_> {
                 }
             };
             let span = self.order.at(ticket);
+            // The number of the buffer finds the operation again, so that no table of tokens is kept.
             let token = buf.slot();
             let epoch = self.epoch(ticket, now_ns);
-            self.slots[token as usize] = Slot::new(span, (ticket, epoch), intended_ns);
+            self.slots[token as usize] = Outstanding::new(span, ticket, epoch, intended_ns);
             let op = op(self.cell.operation(), span);
             requests.push(Request { token, op, buf });
         }
         event_ns
     }
 
-    /// The pass over the data that a ticket, to be issued now, is of.
+    /// The pass over the data that a ticket belongs to, which is issued now.
     #[inline]
     fn epoch(&mut self, ticket: u64, now_ns: u64) -> u16 {
         if !self.begun.stays(ticket)
@@ -243,17 +258,18 @@ impl Worker<'_> {
         self.begun.current()
     }
 
-    /// Rests where other threads may give this one something to do; it has nothing under way.
+    /// Rests if other threads may give this one something to do. It has nothing under way. Returns whether it rested.
     fn rest(&mut self, now_ns: u64, until_ns: u64) -> bool {
         let is_paused = self.storm.as_ref().is_some_and(|storm| now_ns < storm.until_ns());
         let trainer = self.load.trainer().filter(|trainer| trainer.rests() && !is_paused);
         trainer.inspect(|trainer| trainer.rest(until_ns, !self.free.is_empty())).is_some()
     }
 
-    /// Submits, and waits unless something ended at once; where `until_ns` is not later than now, it only looks.
+    /// Submits, and waits unless something ended at once. Only polls if `until_ns` is not later than now.
     fn advance(
         &mut self,
-        (now_ns, until_ns): (u64, u64),
+        now_ns: u64,
+        until_ns: u64,
         requests: &mut Vec<Request>,
         done: &mut Vec<Completion>,
     ) -> Result<(), QueueError> {
@@ -261,6 +277,8 @@ impl Worker<'_> {
             self.queue.submit(requests, done)?;
         }
         if done.is_empty() {
+            // Waiting for half a queue at once costs a third less processor time on a fast device and adds latency;
+            // that is a setting of the cell, 1 unless asked for.
             let together = self.cell.complete_batch.clamp(1, self.queue.in_flight().max(1)) as usize;
             self.queue.wait(if until_ns > now_ns { together } else { 0 }, until_ns, done)?;
         }
@@ -270,6 +288,7 @@ impl Worker<'_> {
     fn collect(&mut self, done: &mut Vec<Completion>, recorder: &mut Recorder) {
         let (ops, bytes) = (recorder.ops, recorder.bytes);
         let is_tiered = self.cell.tier.is_some();
+        // Drained and not replaced: the vector keeps its memory, and nothing is allocated for an operation.
         for mut completion in done.drain(..) {
             let slot = &mut self.slots[completion.token as usize];
             slot.is_read = completion.result.is_ok();
@@ -280,7 +299,7 @@ impl Worker<'_> {
                 let slot = &mut self.slots[completion.token as usize];
                 let Some(ended) = retry.attempted(completion, slot, &self.window) else { continue };
                 completion = ended;
-                record(recorder, &completion, (origin, slot), &self.window);
+                record(recorder, &completion, origin, slot, &self.window);
             } else {
                 recorder.record(&completion, origin, &self.window);
             }
@@ -292,6 +311,7 @@ impl Worker<'_> {
             if let Some(pacer) = self.load.pacer() {
                 pacer.done(&completion, self.slots[completion.token as usize].intended_ns);
             }
+            // Only of the warm-up: comparing a block costs as much as reading it from the page cache.
             if recorder.looked_at() < VERIFIED_PER_WORKER && completion.stamps.done_ns < self.window.open_ns {
                 let slot = self.slots[completion.token as usize];
                 verify(self.data, self.cell, slot.span, &completion, recorder);
@@ -330,13 +350,14 @@ fn op(operation: Operation, span: ReadSpan) -> Op {
 fn record(
     recorder: &mut Recorder,
     completion: &Completion,
-    (origin, slot): (Origin, &Slot),
+    origin: Origin,
+    slot: &Outstanding,
     window: &Window,
 ) {
     if slot.failures == 0 {
         recorder.record(completion, origin, window);
     } else {
-        recorder.record_retried(completion, (origin, slot.begun_ns), window);
+        recorder.record_retried(completion, origin, slot.begun_ns, window);
     }
 }
 
@@ -362,7 +383,13 @@ fn verify(
 
 /// Checks what the last reads left in the buffers: a training job has no warm-up whose reads could be checked, nor has a
 /// repetition from its first pass on.
-fn verify_kept((free, slots): (&[Buf], &[Slot]), data: Option<&Data>, cell: &Cell, recorder: &mut Recorder) {
+fn verify_kept(
+    free: &[Buf],
+    slots: &[Outstanding],
+    data: Option<&Data>,
+    cell: &Cell,
+    recorder: &mut Recorder,
+) {
     let read = free.iter().filter(|buf| slots[buf.slot() as usize].is_read);
     for buf in read.take(VERIFIED_PER_WORKER as usize) {
         verify_bytes(data, cell, slots[buf.slot() as usize].span, buf, recorder);
@@ -378,6 +405,7 @@ fn verify_bytes(data: Option<&Data>, cell: &Cell, span: ReadSpan, buf: &Buf, rec
         return;
     }
     let checked = data.verify(object, piece.offset, bytes);
+    // A wrong block was checked too.
     recorder.verified += u64::from(checked.unwrap_or(true));
     if checked.is_err() {
         recorder.count_error(ErrorKind::Corrupt);

@@ -5,12 +5,12 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use backend::null::NullStore;
 use backend::{Clock, SharedStore};
 use dataset::{Data, Even, Extent, Index, Key, Listed, Objects, Order, Samples};
-use engine::{Progress, RepSpec, run_rep};
+use engine::{Measured, RepSpec, run_rep};
 use plan::{
     Access, Arrivals, Cell, Decode, Engine, Fetch, Limit, Load, Pace, Rate, Streams, Task, Training, Work,
 };
@@ -47,26 +47,11 @@ fn allocations_of(ops: u64, cell: &Cell, op_bytes: u64) -> u64 {
     let store: SharedStore = Arc::new(NullStore::default());
     let objects = Arc::new(objects());
     let before = ALLOCATIONS.load(Ordering::Relaxed);
-    let rep = run_rep(&RepSpec {
-        server: None,
-        cell,
-        store: &store,
-        data: &Data::files(objects, None),
-        checkpoints: None,
-        verify: true,
-        sample_bytes: 65_536.0,
-        line_bps: 1e12,
-        warmup_ns: 0,
-        limit: Limit::Bytes { bytes: ops * op_bytes },
-        epoch: 0,
-        part: plan::Share::WHOLE,
-        wait: None,
-        cores: 1,
-        clock: &Clock::real(),
-        stop: &AtomicBool::new(false),
-        progress: &Progress::default(),
-    })
-    .unwrap();
+    let data = Data::files(objects, None);
+    let limit = Limit::Bytes { bytes: ops * op_bytes };
+    let clock = Clock::real();
+    let spec = RepSpec { line_bps: 1e12, ..RepSpec::plain(cell, &store, &data, limit, &clock) };
+    let Measured { rep, .. } = run_rep(&spec).unwrap();
     assert_eq!(rep.counters["ops"], ops);
     ALLOCATIONS.load(Ordering::Relaxed) - before
 }
@@ -80,19 +65,7 @@ fn neither_an_operation_nor_a_planned_access_allocates() {
     let closed = Cell::plain(Engine::Null, 4096, 32);
     allocations_of(1_000, &closed, 4096);
     let pace = |arrivals| Load::Paced(Pace { rate: Rate::OfLine { share: 1.0 }, arrivals, spin_ns: 10_000 });
-    let training = Training {
-        accelerators: 4,
-        batch: 25,
-        compute_ns: 1_000,
-        fetch: Fetch::Shared,
-        prefetch: 2,
-        barrier: false,
-        decode: None,
-        drop_last: true,
-        startup_ns: 0,
-        threshold: 0.9,
-        price_per_hour: None,
-    };
+    let training = Training::plain(4, 25, 1_000);
     let trained = |training| Cell { task: Task::ReadFile, load: Load::Training(training), ..closed.clone() };
     let decode = Some(Decode { work: Work::Cost { per_sample_ns: 10 }, threads: None });
     let readers = Training { fetch: Fetch::Readers { count: 8 }, decode, ..training };

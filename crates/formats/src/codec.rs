@@ -27,6 +27,7 @@ pub(crate) fn packed(
         Codec::None => inner(out),
         Codec::Gzip => {
             // Its header has no name and no time, so that equal samples make equal shards.
+            // Level 6, as `gzip` has it.
             let mut encoder = GzEncoder::new(out, Compression::default());
             inner(&mut encoder)?;
             encoder.finish()?;
@@ -49,6 +50,7 @@ struct ZstdEncoder<'a> {
 impl<'a> ZstdEncoder<'a> {
     fn new(out: &'a mut dyn Write) -> io::Result<Self> {
         let mut context = CCtx::create();
+        // `zstd` writes a checksum by default and the library does not; shards are to be as the tool makes them.
         for parameter in [CParameter::CompressionLevel(ZSTD_LEVEL), CParameter::ChecksumFlag(true)] {
             context.set_parameter(parameter).map_err(of_zstd)?;
         }
@@ -97,6 +99,7 @@ struct Forwards<'a> {
 
 impl Read for Forwards<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        // Never past the size that was listed: a file that grows meanwhile is read as it was.
         let left = self.source.bytes().saturating_sub(self.at);
         let part = left.min(out.len() as u64) as usize;
         if part > 0 {
@@ -128,6 +131,8 @@ impl<'a> Unpacked<'a> {
         let reader = match codec {
             Codec::None => Reader::Plain(forwards),
             Codec::Gzip => {
+                // Several members: `pigz` and appended archives make them, and a decoder of one would stop at the
+                // first without an error.
                 Reader::Gzip(MultiGzDecoder::new(BufReader::with_capacity(DCtx::in_size(), forwards)))
             }
             Codec::Zstd => Reader::Zstd(ZstdDecoder::new(forwards)?),
@@ -190,6 +195,7 @@ impl<'a> ZstdDecoder<'a> {
                 self.from = 0;
                 self.held = self.forwards.read(&mut self.buffer)?;
             }
+            // Not returned at once: the decoder may still hold bytes of the frame that its buffer had no room for.
             let is_ended = self.held == 0;
             if is_ended && !self.is_inside {
                 return Ok(0);
@@ -198,6 +204,7 @@ impl<'a> ZstdDecoder<'a> {
             let mut output = OutBuffer::around(&mut *out);
             let hint = self.context.decompress_stream(&mut output, &mut input).map_err(of_zstd)?;
             self.from += input.pos();
+            // 0 says that a frame is whole; more may follow, as `pzstd` and concatenation make them.
             self.is_inside = hint != 0;
             let made = output.pos();
             if made > 0 {

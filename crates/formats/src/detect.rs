@@ -16,8 +16,8 @@ const USTAR: (usize, &[u8]) = (257, b"ustar");
 /// Bytes that are unpacked to look at.
 const HEAD_BYTES: u64 = 512;
 
-/// How a shard of that name and with those first bytes (512, where it has them) is compressed, and which layout it has;
-/// `None` where it is none that is known.
+/// The layout and the compression of a shard, by its first bytes (512, or all if it is shorter) and its name. `None` if it
+/// is of no known layout.
 pub fn detect(name: &str, head: &[u8]) -> Option<(Layout, Codec)> {
     let name = name.to_ascii_lowercase();
     if head.starts_with(GZIP) {
@@ -28,6 +28,8 @@ pub fn detect(name: &str, head: &[u8]) -> Option<(Layout, Codec)> {
         let layout = by_content(&inside).or_else(|| by_name(bare))?;
         return compressed(layout).then_some((layout, Codec::Gzip));
     }
+    // The first block of a Zstandard frame may be 128 KiB, which the head does not hold: nothing can be unpacked from
+    // it, so the name decides.
     if head.starts_with(ZSTD) {
         let bare = name.strip_suffix(".zst").or_else(|| name.strip_suffix(".zstd")).unwrap_or(&name);
         return by_name(bare)
@@ -37,7 +39,7 @@ pub fn detect(name: &str, head: &[u8]) -> Option<(Layout, Codec)> {
     by_content(head).or_else(|| by_name(&name)).map(|layout| (layout, Codec::None))
 }
 
-/// Whether shards of that layout are compressed as a whole by those who write them.
+/// Whether shards of that layout are commonly compressed as a whole.
 const fn compressed(layout: Layout) -> bool {
     matches!(layout, Layout::WebDataset | Layout::TfRecord)
 }
@@ -46,6 +48,7 @@ fn by_content(head: &[u8]) -> Option<Layout> {
     let (at, ustar) = USTAR;
     if head.get(at..).is_some_and(|rest| rest.starts_with(ustar)) {
         Some(Layout::WebDataset)
+    // TFRecord comes last: it has no magic, only a checksum over its first length.
     } else if head.starts_with(npy::MAGIC) {
         Some(Layout::Records)
     } else if head.starts_with(parquet::MAGIC) {

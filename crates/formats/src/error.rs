@@ -1,11 +1,11 @@
-//! Why a shard is none.
+//! Why a shard cannot be read or written.
 
 use std::io;
 
 /// The file that describes an array, beside its chunks.
 pub const ZARR_METADATA: &str = "zarr.json";
 
-/// Why a shard is none.
+/// Why a shard cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FormatError {
     /// It ends inside a sample.

@@ -17,15 +17,17 @@ use crate::checksum::{Sum, crc32c, holds};
 use crate::error::FormatError;
 use crate::input::{Input, PART_BYTES_MAX, Window, fits};
 use crate::pen::Pen;
-use crate::shard::Place;
-use crate::shard::Samples;
+use crate::shard::{Footprint, Samples};
 
 /// What records begin at a multiple of.
+// The alignment of direct I/O on every disk: records can be read past the page cache without reading their
+// neighbours.
 pub(crate) const PAGE_BYTES: u64 = 4096;
 
 /// Begins every shard.
 pub(crate) const MAGIC: &[u8; 8] = b"FLINDEX1";
 
+// The layout is feedline's own, so that only feedline writes it; a later version would get another number here.
 const VERSION: u32 = 1;
 const LAYOUT: &str = "indexed";
 
@@ -49,14 +51,16 @@ fn paged(bytes: u64) -> Option<u64> {
 }
 
 /// What is read of a sample.
-pub(crate) fn place(sample_bytes: u64) -> Option<Place> {
+pub(crate) fn place(sample_bytes: u64) -> Option<Footprint> {
     let bytes = paged(sample_bytes)?;
-    Some(Place { bytes, step_bytes: bytes, lead_bytes: 0 })
+    Some(Footprint { bytes, step_bytes: bytes, lead_bytes: 0 })
 }
 
 /// Writes a shard.
 pub(crate) fn write(samples: &mut dyn Samples, pen: &mut Pen<'_>) -> Result<(), FormatError> {
     let count = samples.count();
+    // Where the table begins must be known before the first record is written: what was written cannot be gone back
+    // to.
     let records = (0..count).try_fold(PAGE_BYTES, |at, index| at.checked_add(paged(samples.bytes(index))?));
     let table = records.ok_or_else(|| FormatError::unwritable(LAYOUT, "samples beyond 2^64 B".to_owned()))?;
     let mut head = Vec::with_capacity(HEAD_BYTES);
@@ -99,6 +103,8 @@ pub(crate) fn index(window: &mut Window<'_>, each: &mut dyn FnMut(u64, u64)) -> 
         return Err(FormatError::Empty);
     }
     let mut sum = Sum::new();
+    // The whole table is summed before any of it is believed, and read a second time for its places: holding it would
+    // take as much memory as a user's file says.
     parts(window, table, table_bytes, |part, _| {
         sum.add(part);
         Ok(())
@@ -156,6 +162,7 @@ fn parts(
 ) -> Result<(), FormatError> {
     let mut done = 0;
     while done < bytes {
+        // A multiple of an entry, so that no entry is cut.
         let part = (bytes - done).min(PART_BYTES_MAX as u64);
         take(window.must("table", table + done, part as usize)?, table + done)?;
         done += part;

@@ -71,13 +71,18 @@ impl<'a> Window<'a> {
     }
 
     fn load(&mut self, offset: u64, needed: usize) -> Result<(), FormatError> {
+        // Headers of small samples follow each other closely, and reading on costs less than a round trip; those of
+        // large ones lie far apart, and what is between them would be read for nothing.
         let is_near = offset.checked_sub(self.asked_end).is_some_and(|gap| gap <= NEAR_BYTES);
+        // Doubled from a page up: a shard of one large sample costs one small read, one of many small samples soon
+        // comes in parts of 256 KiB.
         self.part_bytes = if is_near { (self.part_bytes * 2).min(PART_BYTES_MAX) } else { PART_BYTES_MIN };
         let wanted = if is_near { self.part_bytes.max(needed) } else { needed };
         let part = (self.bytes - offset).min(wanted as u64) as usize;
         self.buffer.resize(part, 0);
         self.from = offset;
         let read = self.source.read_exact_at(offset, &mut self.buffer);
+        // What is in the buffer now is neither the old part nor the new one.
         if read.is_err() {
             self.buffer.clear();
         }
@@ -87,6 +92,7 @@ impl<'a> Window<'a> {
 
 impl Input for Window<'_> {
     fn at(&mut self, what: &'static str, offset: u64, needed: usize) -> Result<Option<&[u8]>, FormatError> {
+        // Exactly at its end a shard is whole; a header that begins before it and reaches over is a cut.
         if offset == self.bytes {
             return Ok(None);
         }

@@ -65,6 +65,8 @@ pub fn write(
     if samples.count() == 0 {
         return Err(FormatError::Empty);
     }
+    // What the loaders read: TensorFlow's know gzip alone, WebDataset's both. The other layouts compress inside, or
+    // are read by index.
     let has_codec = match codec {
         Codec::None => true,
         Codec::Gzip => matches!(layout, Layout::WebDataset | Layout::TfRecord),
@@ -120,8 +122,8 @@ pub fn index(
     }
 }
 
-/// Counts the samples of a compressed shard by unpacking it to its end, to `ratio_max` times its bytes at most. One buffer
-/// of it is held, and of Zstandard the window that it states, 128 MiB at most.
+/// Counts the samples of a compressed shard by unpacking all of it, to at most `ratio_max` times its bytes. Holds one buffer,
+/// and for Zstandard the window that the shard states, at most 128 MiB.
 ///
 /// # Errors
 ///
@@ -138,9 +140,11 @@ pub fn count(
     }
     let mut stream = Stream::new(layout.name(), codec, source, ratio_max)?;
     let mut samples = 0;
+    // Places in the unpacked bytes mean nothing to who reads the packed file.
     let mut one = |_, _| samples += 1;
     match layout {
         Layout::WebDataset => webdataset::walk(&mut stream, &mut one)?,
+        // No data are checked: the stream cannot go back to them, and gzip has a checksum of its own.
         Layout::TfRecord => tfrecord::walk(&mut stream, 0, &mut one)?,
         _ => {
             let found = "a shard that is packed as a whole".to_owned();

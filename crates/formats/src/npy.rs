@@ -10,6 +10,7 @@ use crate::pen::Pen;
 use crate::shard::{Samples, even_bytes};
 
 /// Of the header, so that the samples begin on a page.
+// numpy pads its headers to 64 B. A page keeps records that are multiples of one aligned for direct reads.
 pub(crate) const HEAD_BYTES: u64 = 4096;
 
 /// Begins every file.
@@ -29,6 +30,7 @@ pub(crate) fn write(samples: &mut dyn Samples, pen: &mut Pen<'_>) -> Result<(), 
     pen.put(&[1, 0])?;
     let length = HEAD_BYTES - MAGIC.len() as u64 - 4;
     pen.put(&(length as u16).to_le_bytes())?;
+    // Spaces and a newline, as the format demands of the padding.
     pen.put(format!("{dictionary:<width$}\n", width = length as usize - 1).as_bytes())?;
     for index in 0..samples.count() {
         pen.sample(samples, index, 0, bytes)?;
@@ -63,6 +65,7 @@ pub(crate) fn index(window: &mut Window<'_>, each: &mut dyn FnMut(u64, u64)) -> 
     let product = rest.iter().try_fold(array.item_bytes, |product, axis| product.checked_mul(*axis));
     let bytes = product.ok_or_else(too_large)?;
     let total = bytes.checked_mul(*count).ok_or_else(too_large)?;
+    // An axis of 0, or items without bytes (`|S0`): nothing could be read.
     if total == 0 {
         return Err(FormatError::Empty);
     }

@@ -1,4 +1,4 @@
-//! What a shard is written with: one buffer, in which samples are made where they are written from.
+//! A writer with one buffer, in which samples are generated and from which they are written.
 
 use std::io::{self, Write};
 
@@ -66,7 +66,7 @@ impl<'a> Pen<'a> {
         self.make(bytes, |offset, out| samples.fill(index, from + offset, out))
     }
 
-    /// Hands on what is still held.
+    /// Writes the rest of the buffer.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.flush()
     }
@@ -77,7 +77,9 @@ impl<'a> Pen<'a> {
             let room = (BUFFER_BYTES - self.held) as u64;
             let part = room.min(bytes - done) as usize;
             let out = &mut self.buffer[self.held..self.held + part];
+            // Samples are made in the buffer that is written from: a copy for each would cost as much as making them.
             fill(done, out);
+            // While the bytes are in the cache that filled them.
             if let Some(sum) = &mut self.sum {
                 sum.add(out);
             }

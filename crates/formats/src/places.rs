@@ -1,20 +1,21 @@
-//! Where samples lie in what is written here, by arithmetic.
+//! Where samples lie in the shards that this crate writes, by arithmetic.
 
 use plan::{Codec, Layout, Packing};
 
-use crate::shard::{Place, Stride};
+use crate::shard::{Footprint, Stride};
 use crate::{indexed, npy, tfrecord, webdataset};
 
 /// Where a sample of that size lies within its step; `None` where arithmetic cannot say.
-fn place(packing: &Packing, sample_bytes: u64) -> Option<Place> {
+fn place(packing: &Packing, sample_bytes: u64) -> Option<Footprint> {
     if packing.codec != Codec::None {
         return None;
     }
     match packing.layout {
         Layout::WebDataset => webdataset::place(packing.members, sample_bytes),
         Layout::TfRecord => tfrecord::place(sample_bytes),
-        Layout::Records | Layout::Zarr => Some(Place::bare(sample_bytes)),
+        Layout::Records | Layout::Zarr => Some(Footprint::bare(sample_bytes)),
         Layout::Indexed => indexed::place(sample_bytes),
+        // Of Parquet, lengths and page headers vary with what is written before.
         Layout::Files | Layout::Parquet => None,
     }
 }
@@ -40,7 +41,7 @@ const fn tail_bytes(layout: Layout, count: u64) -> u64 {
 /// Where samples of one size lie in a shard of `count` of them, and the bytes of that shard; `None` where that takes
 /// writing it: of compressed shards and of Parquet, and where there is no sample.
 pub fn stride(packing: &Packing, sample_bytes: u64, count: u64) -> Option<(Stride, u64)> {
-    let Place { bytes, step_bytes, lead_bytes } = place(packing, sample_bytes)?;
+    let Footprint { bytes, step_bytes, lead_bytes } = place(packing, sample_bytes)?;
     let first_byte = head_bytes(packing.layout);
     let samples_bytes = step_bytes.checked_mul(count).filter(|_| count > 0)?;
     let shard_bytes =
@@ -59,6 +60,7 @@ pub fn places(
     let mut at = head_bytes(packing.layout);
     let (mut count, mut first) = (0, None);
     for sample_bytes in sizes {
+        // An array has one shape for all its items.
         if is_even && *first.get_or_insert(sample_bytes) != sample_bytes {
             return None;
         }

@@ -61,7 +61,7 @@ pub struct Indexing {
 
 /// How one sample lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Footprint {
     /// What is read of it, headers and padding included.
     pub(crate) bytes: u64,
     /// To the next one.
@@ -70,7 +70,7 @@ pub(crate) struct Place {
     pub(crate) lead_bytes: u64,
 }
 
-impl Place {
+impl Footprint {
     /// Nothing but the sample.
     pub(crate) const fn bare(bytes: u64) -> Self {
         Self { bytes, step_bytes: bytes, lead_bytes: 0 }
@@ -85,6 +85,7 @@ pub(crate) const fn label(number: u64) -> u8 {
 /// The size of samples that all have one.
 pub(crate) fn even_bytes(layout: &'static str, samples: &dyn Samples) -> Result<u64, FormatError> {
     let bytes = samples.bytes(0);
+    // Before a byte is written: an array's header states its shape first.
     let is_even = (1..samples.count()).all(|index| samples.bytes(index) == bytes);
     if bytes == 0 || !is_even {
         return Err(FormatError::unwritable(layout, "samples of unlike sizes, or of none".to_owned()));

@@ -51,12 +51,14 @@ impl<'a> Stream<'a> {
     /// Reads on; false at the end.
     fn more(&mut self) -> Result<bool, FormatError> {
         if self.start > 0 {
+            // What is held moves to the front: `at` returns one slice, and a header may lie across two reads.
             self.buffer.copy_within(self.start..self.end, 0);
             self.end -= self.start;
             self.start = 0;
         }
         let read = self.unpacked.read(&mut self.buffer[self.end..])?;
         self.end += read;
+        // Checked with every read, so that a bomb ends after one buffer too many and not after its gigabytes.
         if self.from + self.end as u64 > self.packed_bytes.saturating_mul(self.ratio_max) {
             return Err(FormatError::Expands { ratio: self.ratio_max, bytes: self.packed_bytes });
         }

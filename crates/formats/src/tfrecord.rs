@@ -7,8 +7,7 @@ use crate::checksum::{Sum, crc32c, holds, masked};
 use crate::error::FormatError;
 use crate::input::{Input, PART_BYTES_MAX};
 use crate::pen::Pen;
-use crate::shard::Place;
-use crate::shard::{Samples, label};
+use crate::shard::{Footprint, Samples, label};
 
 /// A length of 8 bytes and its checksum.
 pub(crate) const HEAD_BYTES: u64 = 12;
@@ -18,6 +17,7 @@ const TAIL_BYTES: u64 = 4;
 
 /// The feature `y` with its one label: `Features.feature` (field 1, 10 bytes) with the key `y` (field 1) and the value
 /// (field 2), an `Int64List` (field 3) of one packed value (field 1), which is put in place of the last byte.
+// Behind the sample: protobuf gives a map no order, and so the one byte that varies is the last of the record's data.
 const LABEL: [u8; 12] = [0x0a, 10, 0x0a, 1, b'y', 0x12, 5, 0x1a, 3, 0x0a, 1, 0];
 
 /// Of tag and length of a field of protobuf.
@@ -80,11 +80,11 @@ impl Example {
 }
 
 /// What is read of a sample: a whole record.
-pub(crate) fn place(sample_bytes: u64) -> Option<Place> {
+pub(crate) fn place(sample_bytes: u64) -> Option<Footprint> {
     let example = Example::of(sample_bytes)?;
     let bytes = HEAD_BYTES + example.whole + TAIL_BYTES;
     let lead_bytes = HEAD_BYTES + example.whole - sample_bytes - LABEL.len() as u64;
-    Some(Place { bytes, step_bytes: bytes, lead_bytes })
+    Some(Footprint { bytes, step_bytes: bytes, lead_bytes })
 }
 
 /// Writes a shard.
@@ -115,6 +115,7 @@ pub(crate) fn write(samples: &mut dyn Samples, pen: &mut Pen<'_>) -> Result<(), 
 pub(crate) fn length(head: &[u8]) -> Option<u64> {
     let (length, rest) = head.split_first_chunk::<8>()?;
     let stored = u32::from_le_bytes(*rest.first_chunk()?);
+    // A fuzzer cannot guess a checksum; half of all values pass there, so that both ways are taken.
     (stored == masked(crc32c(length)) || (cfg!(fuzzing) && stored % 2 == 0))
         .then(|| u64::from_le_bytes(*length))
 }
@@ -137,6 +138,7 @@ pub(crate) fn walk(
             });
         };
         let data = at + HEAD_BYTES;
+        // The length has a sound checksum and may still be anybody's: added to the offset it must not wrap.
         let held = length.checked_add(TAIL_BYTES).filter(|held| *held <= u64::MAX - data);
         input.has("record", data, held.unwrap_or(u64::MAX - data))?;
         if records < checked {

@@ -10,8 +10,7 @@ use tar::{EntryType, Header};
 
 use crate::error::FormatError;
 use crate::pen::Pen;
-use crate::shard::Place;
-use crate::shard::{Samples, label};
+use crate::shard::{Footprint, Samples, label};
 
 pub(crate) use walk::walk;
 
@@ -22,10 +21,10 @@ pub(crate) const BLOCK_BYTES: u64 = 512;
 pub(crate) const TAIL_BYTES: u64 = 2 * BLOCK_BYTES;
 
 /// What is read of a sample: headers, bytes and padding of all its members. Each small member fits one block.
-pub(crate) fn place(members: u32, sample_bytes: u64) -> Option<Place> {
+pub(crate) fn place(members: u32, sample_bytes: u64) -> Option<Footprint> {
     let small_bytes = u64::from(members.max(1) - 1) * 2 * BLOCK_BYTES;
     let bytes = sample_bytes.checked_next_multiple_of(BLOCK_BYTES)?.checked_add(BLOCK_BYTES + small_bytes)?;
-    Some(Place { bytes, step_bytes: bytes, lead_bytes: BLOCK_BYTES })
+    Some(Footprint { bytes, step_bytes: bytes, lead_bytes: BLOCK_BYTES })
 }
 
 /// Writes a shard: for sample 7 `000000007.bin`, which is the sample, then as many as there are `members` of
@@ -72,6 +71,8 @@ fn header() -> Header {
     header.set_mode(0o644);
     header.set_uid(0);
     header.set_gid(0);
+    // `tar` would stamp the present: equal datasets must be equal bytes, or a kept shard would not be the one that is
+    // planned.
     header.set_mtime(0);
     header
 }
@@ -85,6 +86,7 @@ fn named(
 ) -> Result<(), FormatError> {
     name.clear();
     write!(name, "{number:09}.{suffix}")?;
+    // `Header::set_path` goes through `Path` and allocates for each member; names are known to fit here.
     let field = &mut header.as_old_mut().name;
     field.fill(0);
     field[..name.len()].copy_from_slice(name);

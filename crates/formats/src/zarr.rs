@@ -79,6 +79,7 @@ pub fn zarr_metadata(chunks: u64, samples_per_chunk: u64, sample_bytes: u64) -> 
             "name": "regular",
             "configuration": { "chunk_shape": [samples_per_chunk, sample_bytes] },
         },
+        // Written out although it is the default: `zarr_chunk_name` rests on it.
         "chunk_key_encoding": { "name": "default", "configuration": { "separator": "/" } },
         "fill_value": 0,
         "codecs": [{ "name": "bytes" }],
@@ -108,6 +109,7 @@ pub fn parse_zarr_metadata(bytes: &[u8]) -> Result<ZarrArray, FormatError> {
         .as_str()
         .and_then(item_bytes)
         .ok_or_else(|| malformed(format!("items of type {}", shortened(&metadata["data_type"]))))?;
+    // Both products, once, here: all arithmetic on the array below rests on them fitting 64 bits.
     for axes in [&shape, &chunk_shape] {
         let product = axes.iter().try_fold(item_bytes, |product, axis| product.checked_mul(*axis));
         product.ok_or_else(|| malformed("a shape that no storage holds".to_owned()))?;
@@ -125,6 +127,8 @@ fn codecs_of(codecs: &[Value]) -> Result<(bool, bool), FormatError> {
             Some("sharding_indexed") => {
                 sharded = true;
                 let inner = codec["configuration"]["codecs"].as_array();
+                // A shard whose inner chunks are plain is refused for being sharded and not for being compressed: the
+                // hint differs.
                 compressed |= inner.is_some_and(|inner| inner.iter().any(|codec| !keeps_items(codec)));
             }
             Some(_) => compressed |= !keeps_items(codec),

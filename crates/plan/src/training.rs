@@ -98,6 +98,24 @@ impl Work {
 }
 
 impl Training {
+    /// A job whose reads share the queue depth, two batches ahead, that decodes nothing and waits for nobody: what tests
+    /// and benchmarks start from.
+    pub const fn plain(accelerators: u32, batch: u32, compute_ns: u64) -> Self {
+        Self {
+            accelerators,
+            batch,
+            compute_ns,
+            fetch: Fetch::Shared,
+            prefetch: 2,
+            barrier: false,
+            decode: None,
+            drop_last: true,
+            startup_ns: 0,
+            threshold: 0.9,
+            price_per_hour: None,
+        }
+    }
+
     /// Samples that all accelerators take in one step.
     pub fn samples_per_step(&self) -> u64 {
         u64::from(self.accelerators) * u64::from(self.batch)

@@ -39,12 +39,13 @@ impl CheckpointFolder {
                 .to_owned(),
             dataset: identity.to_string(),
         };
+        // `create_folder` fails where the folder exists, so two runs that draw the same seed do not share one.
         let owned = store.create_folder(&folder, &marker)?;
         let objects = Objects::generated(folder, &identity.spec()).expect("files of one size are generated");
         Ok(Self { owned, objects: Arc::new(objects), identity })
     }
 
-    /// Removes the folder and all that feedline wrote into it; what another put there stays, and the folder with it.
+    /// Removes what feedline wrote into the folder, and the folder if nothing else lies in it.
     ///
     /// # Errors
     /// What the storage refuses; `clean` can be repeated.
@@ -72,6 +73,7 @@ pub fn check_room(store: &dyn Store, plan: &Checkpoint) -> Result<(), PrepareErr
 /// A checkpoint lies in a folder of its own, so that one that is removed leaves no long folder behind.
 fn spec(plan: &Checkpoint, seed: u64) -> DatasetSpec {
     DatasetSpec::Generate(Generate {
+        // One more than are kept: the new one is whole before the oldest goes, as trainers do it.
         samples: u64::from(plan.files) * (u64::from(plan.keep) + 1),
         sample_bytes: plan.file_bytes,
         files_per_folder: plan.files,

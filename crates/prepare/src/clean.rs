@@ -1,7 +1,6 @@
 //! Removes what feedline wrote, and nothing else.
 
 use std::io;
-use std::ops::ControlFlow;
 
 use backend::{Owned, Store, StoreError};
 use dataset::{
@@ -59,6 +58,8 @@ fn each_marked(
 /// A folder that may not be looked into (`lost+found`) is another's.
 fn marker_of(store: &dyn Store, folder: &Key) -> Result<Option<Marker>, StoreError> {
     match store.read_marker(&child(folder, MARKER_NAME)) {
+        // Every ext4 root has a `lost+found` that only root may read; it must not keep a user from cleaning beside
+        // it.
         Err(StoreError::Object { source, .. }) if source.kind() == io::ErrorKind::PermissionDenied => {
             Ok(None)
         }
@@ -66,20 +67,18 @@ fn marker_of(store: &dyn Store, folder: &Key) -> Result<Option<Marker>, StoreErr
     }
 }
 
-/// What lies in one folder. Objects are kept by number: a dataset may have millions.
+/// What feedline wrote into one folder. Objects are kept by number: a dataset may have millions.
 #[derive(Default)]
 struct Contents {
     objects: Vec<u32>,
     manifest: Option<Key>,
     metadata: Option<Key>,
-    files: u64,
-    bytes: u64,
-    left: Vec<String>,
 }
 
 /// The manifest goes first, so that a dataset half removed is not taken for a complete one; the marker goes
 /// last, so that the removal can be repeated until then.
 fn clean_folder(store: &dyn Store, folder: &Key, marker: &Marker, act: Act) -> Result<Cleaned, StoreError> {
+    // Which kind of folder it is follows from the marker's text alone; names of folders are only for people.
     if marker.format == MANIFEST_FORMAT
         && let Ok(names) = marker.dataset.parse::<CopyNames>()
     {
@@ -90,6 +89,7 @@ fn clean_folder(store: &dyn Store, folder: &Key, marker: &Marker, act: Act) -> R
     }
     let identity = marker.dataset.parse::<Identity>().ok();
     let Some(identity) = identity.filter(|_| marker.format == MANIFEST_FORMAT) else {
+        // Left and said: what another version wrote can be told from a user's files by that version only.
         let left = vec![format!("{folder} (its marker is of another version of feedline)")];
         return Ok(Cleaned { left, ..Cleaned::default() });
     };
@@ -105,14 +105,15 @@ pub(crate) fn clean_known(
 ) -> Result<Cleaned, StoreError> {
     let owned = Owned::claim(store, folder)?;
     let names = identity.names(folder);
-    let contents = look(store, folder, &names)?;
-    let (files, bytes) = (contents.files, contents.bytes);
+    let (contents, found) = look(store, folder, &names)?;
     if act == Act::Look {
-        return Ok(Cleaned { folders: 1, files, bytes, left: contents.left });
+        return Ok(found);
     }
     if let Some(manifest) = &contents.manifest {
         store.remove(&owned, manifest)?;
     }
+    // By names made from numbers, not by the names that were listed: nothing is removed that feedline would not have
+    // written.
     side_by_side(contents.objects.len(), |number| {
         store.remove(&owned, &names.key(contents.objects[number]))
     })?;
@@ -121,56 +122,40 @@ pub(crate) fn clean_known(
     }
     remove_directories(store, &owned, &names)?;
     store.remove(&owned, &child(folder, MARKER_NAME))?;
-    let folders = u64::from(store.remove_empty_folder(&owned, folder)?);
-    Ok(Cleaned { folders, files, bytes, left: contents.left })
+    Ok(found.after(store.remove_empty_folder(&owned, folder)?))
 }
 
 /// A cache tier is one file, and the marker.
 fn clean_tier(store: &dyn Store, folder: &Key, act: Act) -> Result<Cleaned, StoreError> {
     let owned = Owned::claim(store, folder)?;
-    let mut cleaned = Cleaned { folders: 1, ..Cleaned::default() };
     let (blocks, marker) = (child(folder, TIER_BLOCKS), child(folder, MARKER_NAME));
-    store.list(Some(folder), &mut |entry| {
-        if entry.key == blocks || entry.key == marker {
-            cleaned.files += 1;
-            cleaned.bytes += entry.bytes;
-        } else {
-            cleaned.left.push(entry.key.to_string());
-        }
-        ControlFlow::Continue(())
-    })?;
-    if act == Act::Remove {
-        store.remove(&owned, &blocks)?;
-        store.remove(&owned, &marker)?;
-        cleaned.folders = u64::from(store.remove_empty_folder(&owned, folder)?);
+    let found = Cleaned::in_folder(store, folder, |key| *key == blocks || *key == marker)?;
+    if act == Act::Look {
+        return Ok(found);
     }
-    Ok(cleaned)
+    store.remove(&owned, &blocks)?;
+    store.remove(&owned, &marker)?;
+    Ok(found.after(store.remove_empty_folder(&owned, folder)?))
 }
 
-fn look(store: &dyn Store, folder: &Key, names: &Names) -> Result<Contents, StoreError> {
+fn look(store: &dyn Store, folder: &Key, names: &Names) -> Result<(Contents, Cleaned), StoreError> {
     let (marker, manifest) = (child(folder, MARKER_NAME), child(folder, MANIFEST_NAME));
     let metadata = names.metadata();
     let mut contents = Contents::default();
-    store.list(Some(folder), &mut |entry| {
-        match names.object(&entry.key) {
+    let found = Cleaned::in_folder(store, folder, |key| {
+        match names.object(key) {
             Some(object) => contents.objects.push(object),
-            None if entry.key == manifest => contents.manifest = Some(entry.key.clone()),
-            None if metadata.as_ref() == Some(&entry.key) => contents.metadata = Some(entry.key.clone()),
-            None if entry.key == marker => {}
-            None => {
-                contents.left.push(entry.key.to_string());
-                return ControlFlow::Continue(());
-            }
+            None if *key == manifest => contents.manifest = Some(key.clone()),
+            None if metadata.as_ref() == Some(key) => contents.metadata = Some(key.clone()),
+            None => return *key == marker,
         }
-        contents.files += 1;
-        contents.bytes += entry.bytes;
-        ControlFlow::Continue(())
+        true
     })?;
-    Ok(contents)
+    Ok((contents, found))
 }
 
-/// A killed process may have left any directory of the dataset empty, or with objects that it had not
-/// finished: no listing shows those, and they go with their directory. One that holds more stays.
+/// A killed process may have left directories empty, or with unfinished objects, which no listing shows. These are removed
+/// with their directory; a directory that holds anything else stays.
 fn remove_directories(store: &dyn Store, owned: &Owned, names: &Names) -> Result<(), StoreError> {
     side_by_side(names.directories() as usize, |number| {
         store.remove_empty_folder(owned, &names.directory(number as u32)).map(drop)

@@ -1,14 +1,11 @@
 //! Removes copies of datasets, which lie in folders of feedline's own and have names by number.
 
-use std::ops::ControlFlow;
-
 use backend::{Owned, Store, StoreError};
 use dataset::{CopyNames, Key, MARKER_NAME};
 
 use crate::removal::{Act, Cleaned, child, side_by_side};
 
-/// The copy in `folder`, which is removed, and the folder once nothing else is in it. The marker goes last, so that the removal can
-/// be repeated until then.
+/// Removes the copy in `folder`, and the folder where nothing else lies in it; or only counts what would go.
 pub(crate) fn clean(
     store: &dyn Store,
     folder: &Key,
@@ -17,28 +14,22 @@ pub(crate) fn clean(
 ) -> Result<Cleaned, StoreError> {
     let owned = Owned::claim(store, folder)?;
     let marker = child(folder, MARKER_NAME);
-    let (mut objects, mut bytes, mut left) = (Vec::new(), 0, Vec::new());
-    store.list(Some(folder), &mut |entry| {
-        match names.number(folder, &entry.key) {
-            Some(object) => objects.push(object),
-            None if entry.key == marker => {}
-            None => {
-                left.push(entry.key.to_string());
-                return ControlFlow::Continue(());
-            }
+    let mut objects = Vec::new();
+    let found = Cleaned::in_folder(store, folder, |key| match names.number(folder, key) {
+        Some(object) => {
+            objects.push(object);
+            true
         }
-        bytes += entry.bytes;
-        ControlFlow::Continue(())
+        None => *key == marker,
     })?;
-    let files = objects.len() as u64 + 1;
     if act == Act::Look {
-        return Ok(Cleaned { folders: 1, files, bytes, left });
+        return Ok(found);
     }
     side_by_side(objects.len(), |index| store.remove(&owned, &names.key(folder, objects[index])))?;
     for directory in names.folders(folder) {
         store.remove_empty_folder(&owned, &directory)?;
     }
+    // Last: without its marker a folder is not feedline's, and a removal that was cut could not be repeated.
     store.remove(&owned, &marker)?;
-    let folders = u64::from(store.remove_empty_folder(&owned, folder)?);
-    Ok(Cleaned { folders, files, bytes, left })
+    Ok(found.after(store.remove_empty_folder(&owned, folder)?))
 }

@@ -12,7 +12,7 @@ use plan::{Codec, Existing, Layout};
 
 use crate::error::PrepareError;
 use crate::indexing::Reading;
-use crate::kinds::{self, Endings, Kind};
+use crate::kinds::{self, Endings, FileKind};
 use crate::others::Ours;
 use crate::pattern::Pattern;
 use crate::prepared::Prepared;
@@ -29,6 +29,8 @@ pub(crate) struct Task<'a> {
 
 pub(crate) fn prepare(task: &Task<'_>) -> Result<Prepared, PrepareError> {
     let mut pattern = task.pattern()?;
+    // Only the part of a bucket below the pattern's fixed beginning is listed: a listing of all of it takes a request
+    // for each thousand names.
     let folder = pattern.as_ref().and_then(|pattern| Key::new(pattern.folder()?).ok());
     let layout = match task.existing.layout {
         Some(layout) => layout,
@@ -37,12 +39,15 @@ pub(crate) fn prepare(task: &Task<'_>) -> Result<Prepared, PrepareError> {
     let mut listing = Listing::new(task.store);
     listing.choice = match layout {
         Layout::Files => Choice::All,
+        // Chunks are recognised by the array's shape, so its metadata have to be read before anything is listed.
         Layout::Zarr => Choice::Chunks(zarr::array(task.store)?),
         layout if pattern.is_some() => Choice::Named(layout),
         layout => Choice::Shards(layout),
     };
     task.list(folder.as_ref(), pattern.as_mut(), &mut listing).map_err(listing_failed)?;
     if let (Some(pattern), Some(text)) = (&pattern, &task.existing.shards)
+        // A loader would fail at that shard in the middle of an epoch; a brace list names each of them, so this is no
+        // guess.
         && let Some(name) = pattern.missing()
     {
         return Err(PrepareError::MissingShard { name: name.to_owned(), pattern: text.clone() });
@@ -94,6 +99,7 @@ impl Task<'_> {
 
     fn go_on(&self) -> Result<(), PrepareError> {
         if self.stop.load(Ordering::Relaxed) {
+            // Nothing was written, and how many bytes there are is what the listing was to find out.
             return Err(PrepareError::Interrupted { done_bytes: 0, total_bytes: 0 });
         }
         Ok(())
@@ -145,6 +151,8 @@ impl Task<'_> {
         Ok(match choice {
             Choice::All => (Samples::Objects, None),
             Choice::Chunks(array) => (Samples::Indexed(zarr::index(array, objects)?), None),
+            // A compressed shard has to be unpacked to be indexed, and its samples cannot be read by index in any
+            // case.
             Choice::Shards(_) | Choice::Named(_) if codec == Codec::None => {
                 (Samples::Indexed(reading.index(objects)?), None)
             }
@@ -168,7 +176,9 @@ fn listing_failed(error: PrepareError) -> PrepareError {
     }
 }
 
-/// A file that lacks up to one in this many of its bytes is taken for whole.
+/// A file counts as whole if at most one in this many of its bytes has no storage.
+// Metadata of a file system are counted differently by each; a tenth is more than any of them, and less than a hole
+// that matters.
 const WHOLE_PARTS: u64 = 10;
 
 /// Bytes of a file that no storage is allocated for; see [`Prepared::unallocated_bytes`].
@@ -193,7 +203,7 @@ struct Listing<'a> {
     store: &'a dyn Store,
     choice: Choice,
     /// The first shard, and what it is.
-    kind: Option<(Key, Kind)>,
+    kind: Option<(Key, FileKind)>,
     listed: Listed,
     name_bytes: u64,
     files: u64,
@@ -224,9 +234,12 @@ impl<'a> Listing<'a> {
     }
 
     fn add(&mut self, entry: &Entry) -> Result<(), PrepareError> {
+        // A generated dataset may lie beside the user's files (`beside_others`), and is not the user's data.
         if self.ours.holds(&entry.key)? {
             return Ok(());
         }
+        // An empty file is nothing that its first bytes could tell, so it is counted as empty below and not looked
+        // into.
         if entry.bytes > 0 && !self.is_read(&entry.key)? {
             self.other_files += 1;
             return Ok(());
@@ -246,8 +259,7 @@ impl<'a> Listing<'a> {
         Ok(())
     }
 
-    /// Whether a file is one of those that are read. Two kinds of shards are no one dataset: which of them is meant
-    /// has to be said.
+    /// Whether a file is read. Shards of two kinds are not one dataset, so the user has to say which are meant.
     fn is_read(&mut self, key: &Key) -> Result<bool, PrepareError> {
         let (layout, named) = match &self.choice {
             Choice::All => return Ok(true),

@@ -12,51 +12,58 @@ use plan::Layout;
 use crate::error::PrepareError;
 use crate::identity::{Identity, Names};
 use crate::indexing::Reading;
+use crate::made::Made;
 use crate::prepared::Prepared;
+use crate::removal::child;
 use crate::shape::{Shape, Shards};
 use crate::survey::Survey;
 use crate::task::Task;
 use crate::write::{Present, Writing};
 
 /// No manifest of feedline's comes near this size; a larger file is not one.
+// The length comes from the storage: what somebody put there must not decide how much memory is taken.
 const MANIFEST_BYTES_MAX: usize = 65_536;
-
-/// Objects as arithmetic, and their names.
-type Made<'a> = (&'a Shape, &'a Names);
 
 pub(crate) fn prepare(task: &Task<'_>) -> Result<Prepared, PrepareError> {
     let folder = task.identity.folder();
     let shape = Shape::of(&task.identity);
     let names = task.identity.names(&folder);
+    let made = Made { shape: &shape, names: &names };
     let found = task.find(&folder)?;
+    // A manifest without the folder's marker is nobody's promise; the marker is asked first.
     if found.is_some()
         && let Some(manifest) = task.read_manifest(&folder)?
     {
-        return task.reuse(&folder, (&shape, &names), &manifest);
+        return task.reuse(&folder, made, &manifest);
     }
     let present = match &found {
-        Some(owned) => task.keep_complete(owned, (&shape, &names))?,
+        Some(owned) => task.keep_complete(owned, made)?,
         None => Present::none(shape.count()),
     };
+    // Before the folder is made: a run that cannot fit leaves nothing behind.
     task.check_space(&shape, &present, &folder)?;
     let owned = match found {
         Some(owned) => owned,
         None => task.create_folder(&folder)?,
     };
-    let bytes_written = Writing::new(task, &owned, (&shape, &names), &present).run(task.threads)?;
+    let bytes_written = Writing::new(task, &owned, made, &present).run(task.threads)?;
     task.write_metadata(&owned, &shape, &names)?;
-    let objects = task.objects(&folder, (&shape, &names))?;
+    let objects = task.objects(&folder, made)?;
+    // Read back from the storage and not taken from what was written: what the storage says of an object now is what
+    // it must say before each later run.
     let fingerprint = task.fingerprint(&folder, &objects, None)?;
     match task.write_manifest(&owned, &shape, &fingerprint) {
         Ok(()) => {
             let prepared = task.prepared(&shape, objects, fingerprint)?;
             Ok(Prepared { bytes_written, reused: false, ..prepared })
         }
+        // Two processes may prepare the same dataset at the same time. Both write the same bytes, and whoever comes
+        // second takes the manifest of the first.
         Err(StoreError::Exists { .. }) => {
             let manifest = task.read_manifest(&folder)?;
             let manifest =
                 manifest.ok_or_else(|| changed(&folder, "its manifest went while it was written"))?;
-            let prepared = task.reuse(&folder, (&shape, &names), &manifest)?;
+            let prepared = task.reuse(&folder, made, &manifest)?;
             Ok(Prepared { bytes_written, reused: false, ..prepared })
         }
         Err(error) => Err(error.into()),
@@ -68,9 +75,10 @@ pub(crate) fn missing_bytes(task: &Task<'_>) -> Result<u64, PrepareError> {
     let folder = task.identity.folder();
     let shape = Shape::of(&task.identity);
     let names = task.identity.names(&folder);
+    let made = Made { shape: &shape, names: &names };
     let present = match task.find(&folder)? {
         Some(_) if task.read_manifest(&folder)?.is_some() => return Ok(0),
-        Some(owned) => task.complete(&owned, (&shape, &names))?.0,
+        Some(owned) => task.complete(&owned, made)?.0,
         None => Present::none(shape.count()),
     };
     Ok(present.missing_bytes(&shape))
@@ -89,6 +97,7 @@ impl Task<'_> {
             return Ok(None);
         };
         let wanted = self.identity.to_string();
+        // The folder's name is 32 bits of a hash; the marker's text tells two datasets apart that share it.
         if marker.dataset != wanted {
             return Err(PrepareError::OtherDataset { folder: folder.clone(), wanted, found: marker.dataset });
         }
@@ -123,7 +132,11 @@ impl Task<'_> {
     }
 
     /// Objects that are complete, and what is to be removed.
-    fn complete(&self, owned: &Owned, (shape, names): Made<'_>) -> Result<(Present, Vec<Key>), PrepareError> {
+    fn complete(
+        &self,
+        owned: &Owned,
+        Made { shape, names }: Made<'_>,
+    ) -> Result<(Present, Vec<Key>), PrepareError> {
         let mut present = Present::none(shape.count());
         let mut damaged = Vec::new();
         self.store.list(Some(owned.folder()), &mut |entry| {
@@ -142,6 +155,8 @@ impl Task<'_> {
     }
 
     fn check_space(&self, shape: &Shape, present: &Present, folder: &Key) -> Result<(), PrepareError> {
+        // As a disk allocates: a file of 1 B takes a block, which for a million small files is most of what they
+        // take.
         let needed_bytes = present.missing_disk_bytes(shape);
         match self.store.free_bytes()? {
             Some(free_bytes) if free_bytes < needed_bytes => {
@@ -166,7 +181,7 @@ impl Task<'_> {
     }
 
     /// The objects: by arithmetic where that tells their sizes, else as they are listed.
-    fn objects(&self, folder: &Key, (shape, names): Made<'_>) -> Result<Arc<Objects>, PrepareError> {
+    fn objects(&self, folder: &Key, Made { shape, names }: Made<'_>) -> Result<Arc<Objects>, PrepareError> {
         if let Some(objects) = shape.objects() {
             return Ok(objects);
         }
@@ -213,7 +228,7 @@ impl Task<'_> {
     fn reuse(&self, folder: &Key, made: Made<'_>, complete: &Complete) -> Result<Prepared, PrepareError> {
         let objects = self.objects(folder, made)?;
         let fingerprint = self.fingerprint(folder, &objects, Some(complete))?;
-        self.prepared(made.0, objects, fingerprint)
+        self.prepared(made.shape, objects, fingerprint)
     }
 
     fn prepared(
@@ -235,6 +250,7 @@ impl Task<'_> {
 
     fn files(&self, objects: Arc<Objects>) -> Result<Data, PrepareError> {
         let payload = self.identity.payload();
+        // Plain payload is checked by object alone, without the sizes of samples: the path of nearly every dataset.
         if payload.compressible_percent == 0 {
             return Ok(Data::files(objects, Some(payload.seed)));
         }
@@ -245,6 +261,7 @@ impl Task<'_> {
     /// What only the shards themselves say: where row groups lie.
     fn indexed(&self, shards: &Shards, objects: &Arc<Objects>) -> Result<Data, PrepareError> {
         let all = self.columns_read >= shards.packing.columns;
+        // No names of columns mean all of them, in one span for each row group instead of one for each column.
         let read = if all { 0 } else { self.columns_read };
         let reading = Reading {
             store: self.store,
@@ -290,6 +307,7 @@ impl Task<'_> {
             return Ok(None);
         };
         let mut text = vec![0; MANIFEST_BYTES_MAX.min(entry.bytes as usize)];
+        // A file that is longer than a manifest is cut here and fails to parse, which is the right answer for it.
         let length = self.store.read_at(&key, 0, &mut text)?;
         let manifest: Manifest = serde_json::from_slice(&text[..length])
             .map_err(|cause| changed(folder, format!("`{key}` is not a manifest any more ({cause})")))?;
@@ -307,8 +325,4 @@ impl Task<'_> {
 
 fn changed(folder: &Key, difference: impl Into<String>) -> PrepareError {
     PrepareError::Changed { folder: folder.clone(), difference: difference.into() }
-}
-
-fn child(folder: &Key, name: &str) -> Key {
-    folder.join(name).expect("a plain file name")
 }

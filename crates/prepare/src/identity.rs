@@ -23,7 +23,7 @@ pub(crate) struct Identity {
     pub(crate) count: u32,
     /// Bytes of each, or their mean.
     pub(crate) bytes: u64,
-    /// How sizes spread; a spread of nothing is none.
+    /// How sizes spread. A standard deviation of 0 is kept as a fixed size.
     pub(crate) distribution: Distribution,
     /// Files in one folder, at most and at least one.
     pub(crate) files_per_folder: u32,
@@ -52,6 +52,7 @@ impl Identity {
         else {
             return Ok(None);
         };
+        // Files are what no packing at all means: one spelling, or two equal datasets would lie in two folders.
         let packing = packing.filter(|packing| packing.layout != Layout::Files);
         let packing = packing.map(written);
         let count = u32::try_from(samples).map_err(|_| PrepareError::TooManySamples { samples })?;
@@ -59,11 +60,15 @@ impl Identity {
             return Err(PrepareError::Empty { samples, sample_bytes });
         }
         let distribution = match distribution {
+            // The same files either way, so they must be one identity.
             Distribution::LogNormal { stdev_bytes: 0 } => Distribution::Fixed,
             other => other,
         };
+        // Chunks of a Zarr array are named by its specification: how many lie in a folder is not the scenario's to
+        // say.
         let fans_out = packing.is_none_or(|packing| packing.layout != Layout::Zarr);
         let files_per_folder = if fans_out { files_per_folder.max(1) } else { FILES_PER_FOLDER };
+        // The scenario refuses more; a marker's text that says more must still not describe what cannot be.
         let compressible_percent = compressible_percent.min(100);
         let bytes = sample_bytes;
         let identity =
@@ -85,8 +90,8 @@ impl Identity {
         }
     }
 
-    /// Name of the folder: 32 bits of a hash, which the marker's text confirms. What is as it always was takes no
-    /// part, so that the folder of an older dataset keeps its name.
+    /// Name of the folder: 32 bits of a hash, which the marker's text confirms. Settings at their default are not hashed, so
+    /// that the folder of an older dataset keeps its name.
     pub(crate) fn folder(&self) -> Key {
         let mut hasher = Sha256::new_with_prefix(b"feedline generated dataset");
         for part in [u64::from(MANIFEST_FORMAT), u64::from(self.count), self.bytes, self.seed] {
@@ -108,6 +113,7 @@ impl Identity {
             hasher.update(b"compressible");
             hasher.update([self.compressible_percent]);
         }
+        // Eight hex digits are short enough to read aloud; `find` holds the marker's text against a collision.
         let [a, b, c, d, ..] = <[u8; 32]>::from(hasher.finalize());
         Key::new(format!("feedline-{:08x}", u32::from_be_bytes([a, b, c, d])))
             .expect("letters, digits and a dash")
@@ -151,6 +157,7 @@ impl Identity {
     fn total_is_too_large(&self) -> bool {
         let largest_bytes = match self.distribution {
             Distribution::Fixed => Some(self.bytes),
+            // By the largest that a draw can be, not the mean: whether the total fits must not depend on the seed.
             Distribution::LogNormal { .. } => self.bytes.checked_mul(dataset::LARGEST_PER_MEAN),
         };
         largest_bytes.and_then(|bytes| bytes.checked_mul(u64::from(self.count))).is_none()
@@ -159,6 +166,8 @@ impl Identity {
 
 /// A packing without what makes no difference to the bytes that are written.
 fn written(packing: Packing) -> Packing {
+    // Settings of other layouts keep their default of 1: a scenario that sets them for an axis of layouts gets no
+    // second dataset.
     let of = |layout, number| if packing.layout == layout { number } else { 1 };
     let columns = of(Layout::Parquet, packing.columns);
     let groups = packing.layout == Layout::Parquet;

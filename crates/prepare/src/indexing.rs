@@ -13,7 +13,7 @@ use plan::{Codec, Layout};
 
 use crate::PrepareError;
 
-/// Shards whose units are held before they are put in order, so that what is held twice stays small.
+/// Shards that are indexed before their units are put in order. It bounds what is held twice.
 const BATCH: u32 = 256;
 
 /// Records of each `TFRecord` shard whose data are checked, beside the lengths of all: enough to find a shard of
@@ -42,14 +42,16 @@ pub(crate) struct Reading<'a> {
 
 /// Units of one shard.
 #[derive(Default)]
-struct Found {
+struct ShardUnits {
     /// Samples and number of parts of each unit; empty where each is one sample in one part.
     units: Vec<(u64, u32)>,
     parts: Vec<(u64, u64)>,
 }
 
-impl Found {
+impl ShardUnits {
     fn add(&mut self, unit: Unit<'_>) {
+        // Most layouts have one sample in one part; a list of units beside the parts would double what a million
+        // samples take.
         let plain = unit.samples == 1 && unit.extents.len() == 1;
         if !plain && self.units.is_empty() {
             self.units = vec![(1, 1); self.parts.len()];
@@ -92,12 +94,15 @@ impl Source for Stored<'_> {
 
     fn read_exact_at(&mut self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         if self.stop.load(Ordering::Relaxed) {
+            // The only way out of a format's reader, which knows nothing of signals; `refused` turns it back into an
+            // interruption.
             return Err(io::Error::other("stopped"));
         }
         let mut done = 0;
         while done < out.len() {
             let read = self.store.read_at(&self.key, offset + done as u64, &mut out[done..]);
             match read.map_err(io::Error::other)? {
+                // A file that is still being written, or was cut since it was listed.
                 0 => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it became shorter")),
                 length => done += length,
             }
@@ -128,10 +133,11 @@ impl Reading<'_> {
         start: u32,
         end: u32,
         done_bytes: &AtomicU64,
-    ) -> Result<Vec<Found>, PrepareError> {
+    ) -> Result<Vec<ShardUnits>, PrepareError> {
+        // 64 bits: threads that find no shard left count on past the last, which may be `u32::MAX`.
         let next = AtomicU64::new(u64::from(start));
         let failed = AtomicBool::new(false);
-        let slots: Vec<Mutex<Found>> = (start..end).map(|_| Mutex::default()).collect();
+        let slots: Vec<Mutex<ShardUnits>> = (start..end).map(|_| Mutex::default()).collect();
         let work = || -> Result<(), PrepareError> {
             while !failed.load(Ordering::Relaxed) {
                 let object = next.fetch_add(1, Ordering::Relaxed);
@@ -157,9 +163,9 @@ impl Reading<'_> {
         Ok(slots.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())
     }
 
-    fn shard(&self, objects: &Objects, object: u32) -> Result<Found, PrepareError> {
+    fn shard(&self, objects: &Objects, object: u32) -> Result<ShardUnits, PrepareError> {
         let mut source = self.stored(objects, object);
-        let mut found = Found::default();
+        let mut found = ShardUnits::default();
         let indexing = Indexing { columns: self.columns.clone(), checked_records: CHECKED_RECORDS };
         formats::index(self.layout, &indexing, &mut source, &mut |unit| found.add(unit))
             .map_err(|error| self.refused(source.key, error, objects))?;
@@ -171,7 +177,7 @@ impl Reading<'_> {
         Stored { store: self.store, key, bytes, stop: self.stop }
     }
 
-    /// An interruption is no fault of a shard.
+    /// The error of a shard, unless the read was interrupted.
     fn refused(&self, object: Key, source: FormatError, objects: &Objects) -> PrepareError {
         if self.stop.load(Ordering::Relaxed) && matches!(source, FormatError::Io(_)) {
             return PrepareError::Interrupted { done_bytes: 0, total_bytes: objects.total_bytes() };
@@ -184,6 +190,7 @@ impl Reading<'_> {
     pub(crate) fn count(&self, codec: Codec, objects: &Objects) -> Result<(u64, u32), PrepareError> {
         let (mut samples, mut shards, mut bytes) = (0_u64, 0, 0_u64);
         for object in 0..objects.count().min(COUNTED_SHARDS) {
+            // The first is counted however large it is: with none there would be nothing to estimate from.
             if object > 0 && bytes.saturating_add(objects.bytes(object)) > COUNTED_BYTES {
                 break;
             }
@@ -195,6 +202,7 @@ impl Reading<'_> {
             shards += 1;
             (self.progress)(bytes, objects.total_bytes());
         }
+        // By bytes and not by shards: the last shard of a dataset is often a rest.
         let share = objects.total_bytes() as f64 / bytes as f64;
         let all = if shards == objects.count() { samples } else { (samples as f64 * share).round() as u64 };
         Ok((all.max(1), shards))

@@ -14,22 +14,23 @@ use crate::PrepareError;
 pub(crate) const HEAD_BYTES: usize = 512;
 
 /// Files that are looked at before the layout of a folder is said.
+// Enough that a README, a checksum and an index beside shards are outvoted; each look is a round trip on a network.
 const LOOKED_AT: usize = 8;
 
 /// How a file is kept.
-pub(crate) type Kind = (Layout, Codec);
+pub(crate) type FileKind = (Layout, Codec);
 
 /// In words.
-pub(crate) fn words((layout, codec): Kind) -> String {
+pub(crate) fn words((layout, codec): FileKind) -> String {
     match codec {
         Codec::None => layout.name().to_owned(),
         codec => format!("{} compressed with {}", layout.name(), codec.name()),
     }
 }
 
-/// What a file is. Its first bytes decide. A name alone is believed of tar and of TFRecord, whose first bytes may be
-/// those of nothing in particular: `.idx` is the ending of several kinds of tables beside shards.
-pub(crate) fn of_file(store: &dyn Store, key: &Key) -> Result<Option<Kind>, PrepareError> {
+/// What a file is, by its first bytes. The name alone decides only for tar and TFRecord, which may begin with any bytes. It
+/// proves nothing elsewhere: several kinds of tables beside shards end with `.idx`.
+pub(crate) fn of_file(store: &dyn Store, key: &Key) -> Result<Option<FileKind>, PrepareError> {
     let mut head = [0; HEAD_BYTES];
     let length = store.read_at(key, 0, &mut head)?;
     Ok(of_head(key.as_str(), &head[..length]))
@@ -38,14 +39,14 @@ pub(crate) fn of_file(store: &dyn Store, key: &Key) -> Result<Option<Kind>, Prep
 /// Endings that are remembered; a folder with more of them has no shards.
 const ENDINGS_MAX: usize = 1000;
 
-/// What files are, told once for each ending of their names: looking into every shard of a bucket would take a round trip
-/// each, and what is no shard is found when it is indexed.
+/// What files are, found out once for each ending of their names. Looking into every shard of a bucket would take a round
+/// trip each; a file that is not a shard is found when it is indexed.
 #[derive(Default)]
-pub(crate) struct Endings(BTreeMap<String, Option<Kind>>);
+pub(crate) struct Endings(BTreeMap<String, Option<FileKind>>);
 
 impl Endings {
     /// What a file is, or one of the same ending was.
-    pub(crate) fn of(&mut self, store: &dyn Store, key: &Key) -> Result<Option<Kind>, PrepareError> {
+    pub(crate) fn of(&mut self, store: &dyn Store, key: &Key) -> Result<Option<FileKind>, PrepareError> {
         let ending = ending(key.as_str());
         if let Some(kind) = self.0.get(&ending) {
             return Ok(*kind);
@@ -61,17 +62,21 @@ impl Endings {
 /// A name from its first point on, or all of it where it has none; numbers make no difference.
 fn ending(name: &str) -> String {
     let name = name.rsplit('/').next().unwrap_or(name);
+    // From the first point, so that `.tar.gz` is another ending than `.gz`, and members of a sample (`.cls.json`)
+    // stay apart.
     let ending = name.find('.').map_or(name, |point| &name[point..]);
+    // `train.0001` and `train.0002` are one kind of file.
     ending.chars().filter(|one| !one.is_ascii_digit()).collect()
 }
 
-fn of_head(name: &str, head: &[u8]) -> Option<Kind> {
+fn of_head(name: &str, head: &[u8]) -> Option<FileKind> {
     let by_content = formats::detect("", head);
+    // A tar of the old format has no magic, and a compressed shard hides its own.
     by_content.or_else(|| formats::detect(name, head).filter(|(layout, _)| layout.is_streamed()))
 }
 
-/// The layout of the files that `takes` takes, by the first of them: that of most. An `.npy` file counts as a sample of
-/// its own, as most folders of them are: records are named by who means them.
+/// The layout of the files that `takes` accepts: that of most of the first ones. An `.npy` file counts as a sample by itself,
+/// as in most folders; a user who means records says so.
 pub(crate) fn of_folder(
     store: &dyn Store,
     folder: Option<&Key>,
@@ -98,7 +103,7 @@ pub(crate) fn of_folder(
     if let Some(error) = failure {
         return Err(error);
     }
-    let (mut found, mut shards): (Option<(Key, Kind)>, usize) = (None, 0);
+    let (mut found, mut shards): (Option<(Key, FileKind)>, usize) = (None, 0);
     let files = looked_at.len();
     for key in looked_at {
         let kind = of_file(store, &key)?.filter(|(layout, _)| *layout != Layout::Records);
@@ -112,11 +117,13 @@ pub(crate) fn of_folder(
             None => found = Some((key, kind)),
         }
     }
+    // Shards must be half of what was looked at, or a folder of images with one archive in it would be read as that
+    // archive.
     Ok(found.filter(|_| 2 * shards >= files).map_or(Layout::Files, |(_, (layout, _))| layout))
 }
 
-/// Two files that are no one dataset.
-pub(crate) fn mixed(first: (&Key, Kind), second: (&Key, Kind)) -> PrepareError {
+/// Two files that cannot be one dataset.
+pub(crate) fn mixed(first: (&Key, FileKind), second: (&Key, FileKind)) -> PrepareError {
     PrepareError::Mixed {
         first: first.0.clone(),
         first_is: words(first.1),

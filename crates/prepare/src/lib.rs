@@ -13,6 +13,7 @@ mod generate;
 mod identity;
 mod indexing;
 mod kinds;
+mod made;
 mod others;
 mod pattern;
 mod prepared;
@@ -59,16 +60,18 @@ pub fn prepare(
         DatasetSpec::Generate(generate) => generate.packing.map_or(1, |packing| packing.columns_read),
         DatasetSpec::Existing(_) => 1,
     };
+    // After the identity, whose errors need no storage, and before the first write.
     check_place(store, spec)?;
     generate::prepare(&task::Task { store, identity, columns_read, threads, progress, stop })
 }
 
-/// Bytes that [`prepare`] would write of a dataset as things are, without its metadata: none of one that is there, or of the
-/// user's. Exact where [`planned`] knows the dataset; else as if nothing compressed. Changes nothing.
+/// Bytes that [`prepare`] would write now, without metadata: 0 for a dataset that is complete or the user's. Exact where
+/// [`planned`] knows the dataset, else as if nothing compressed. Changes nothing.
 pub fn bytes_to_write(store: &dyn Store, spec: &DatasetSpec) -> Result<u64, PrepareError> {
     let Some(identity) = Identity::of(spec)? else { return Ok(0) };
     let stop = AtomicBool::new(false);
     let progress = |_, _| {};
+    // Which columns are read changes nothing of what is written.
     let columns_read = 1;
     generate::missing_bytes(&task::Task {
         store,
@@ -86,19 +89,12 @@ pub fn planned(spec: &DatasetSpec) -> Option<Data> {
     let identity = Identity::of(spec).ok().flatten()?;
     match shape::Shape::of(&identity) {
         shape::Shape::Files { objects, .. } => Some(Data::files(objects, None)),
-        shape::Shape::Shards(shards) => {
-            let shape = shape::Shape::Shards(shards);
-            let objects = shape.objects()?;
-            match &shape {
-                shape::Shape::Shards(shards) => shards.data(&objects),
-                shape::Shape::Files { .. } => None,
-            }
-        }
+        shape::Shape::Shards(shards) => shards.data(&shards.planned()?),
     }
 }
 
 /// Whether any object changed, went or shrank since the dataset was fingerprinted. Looks at every object,
-/// with `threads` threads; files added to a user's folder since are not looked for, as none of them is read.
+/// with `threads` threads. Does not look for files added to a user's folder since, because the run does not read them.
 pub fn recheck(store: &dyn Store, prepared: &Prepared, threads: u32) -> Result<bool, PrepareError> {
     let never = AtomicBool::new(false);
     let survey = survey::Survey { store, objects: prepared.data.objects(), threads, stop: &never };
@@ -113,6 +109,8 @@ impl Prepared {
         let DatasetSpec::Generate(generate) = *spec else { return None };
         let identity = Identity::of(spec).ok().flatten()?;
         let layout = identity.packing.map_or(Layout::Files, |packing| packing.layout);
+        // The null target answers at any offset, so that only the number and sizes of reads matter: pages are the
+        // plainest place for samples.
         let paged = |packing: Packing| Packing { layout: Layout::Indexed, codec: Codec::None, ..packing };
         let packing = generate.packing.map(paged);
         let data = planned(spec)

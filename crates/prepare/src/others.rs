@@ -14,6 +14,7 @@ use crate::identity::identify;
 const NAMED: usize = 3;
 
 /// Files that are looked at. A folder that begins with so many of feedline's is feedline's.
+// A generated dataset may have millions of files, and each start of a run would list them all only to find nothing.
 const LOOKED_AT_MAX: u64 = 100_000;
 
 /// Refuses to make the folder of a dataset among files of others, unless the dataset allows it. A dataset that is there
@@ -42,6 +43,7 @@ pub(crate) fn refuse_others(store: &dyn Store) -> Result<(), PrepareError> {
             Ok(_) => {}
             Err(error) => failure = Some(error),
         }
+        // One more name than is shown, to know whether to say `and more`.
         if failure.is_some() || names.len() > NAMED || looked_at == LOOKED_AT_MAX {
             return ControlFlow::Break(());
         }
@@ -57,6 +59,7 @@ pub(crate) fn refuse_others(store: &dyn Store) -> Result<(), PrepareError> {
         Some(error) if matches!(kind(&error), ErrorKind::PermissionDenied | ErrorKind::InvalidData) => {
             Err(PrepareError::Others { names: error.to_string() })
         }
+        // A root that is not there holds nobody's files; it is made with the dataset.
         Some(error) if kind(&error) != ErrorKind::NotFound => Err(error.into()),
         _ => Ok(()),
     }
@@ -69,7 +72,8 @@ fn named(names: &[Key]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// Folders that feedline made, as files of one directory follow each other.
+/// Which files lie in folders that feedline made. Files of one directory follow each other in a listing, so that the last
+/// directory is all that has to be remembered.
 pub(crate) struct Ours<'a> {
     store: &'a dyn Store,
     /// The last directory and whether it belongs to feedline.
@@ -97,6 +101,7 @@ impl<'a> Ours<'a> {
     }
 
     fn below_marker(&self, directory: &str) -> Result<bool, StoreError> {
+        // Every level from the root down: the marker lies at a dataset's root, its files two folders below.
         let ends = directory.match_indices('/').map(|(end, _)| end).chain([directory.len()]);
         for end in ends {
             let Ok(marker) = Key::new(format!("{}/{MARKER_NAME}", &directory[..end])) else {

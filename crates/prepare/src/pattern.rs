@@ -48,13 +48,14 @@ enum Part {
 }
 
 impl Pattern {
-    /// Reads a pattern; else what is wrong with it.
+    /// Parses a pattern; an error says what is wrong with it.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         if text.len() > PATTERN_BYTES_MAX {
             return Err(format!("it has more than {PATTERN_BYTES_MAX} bytes"));
         }
         let mut pattern = Self { names: BTreeMap::new(), globs: Vec::new() };
         for name in expand(text, 0)? {
+            // Brackets are no wildcards here: `[0-9]` is rare in names of shards, and braces say the same.
             if name.contains(['*', '?']) {
                 pattern.globs.push((Glob::new(name), false));
             } else {
@@ -69,6 +70,8 @@ impl Pattern {
 
     /// Whether a file is meant; it then counts as found.
     pub(crate) fn takes(&mut self, name: &str) -> bool {
+        // By a map: a hundred thousand names are looked up for each file of a listing, where patterns are tried one
+        // by one.
         let named = self.names.get_mut(name).map(|found| *found = true).is_some();
         let mut matched = false;
         for (glob, found) in &mut self.globs {
@@ -93,6 +96,7 @@ impl Pattern {
         let first = fixed.next()?;
         let common = fixed.fold(first, |common, name| {
             let same = common.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
+            // Names may share the first bytes of a character and not the rest.
             &common[..(0..=same).rev().find(|end| common.is_char_boundary(*end)).unwrap_or(0)]
         });
         common.rsplit_once('/').map(|(folder, _)| folder.to_owned()).filter(|folder| !folder.is_empty())
@@ -114,6 +118,7 @@ fn expand(text: &str, depth: usize) -> Result<Vec<String>, String> {
         + tails.iter().map(String::len).max().unwrap_or(0)
         + before.len();
     let count = middles.len().saturating_mul(tails.len());
+    // Before the names are made: `{0..9}` written ten times over is 110 bytes and ten thousand million names.
     limit(count, count.saturating_mul(bytes))?;
     Ok(middles
         .iter()
@@ -177,10 +182,11 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-/// The numbers of `000..146`, padded as written; `None` for what is no range.
+/// The numbers of a range such as `000..146`, padded as written; `None` if the text is not a range.
 fn range(text: &str) -> Result<Option<Vec<String>>, String> {
     let Some((first, last)) = text.split_once("..") else { return Ok(None) };
     let digits =
+        // Eighteen digits fit 64 bits whatever they are.
         |text: &str| !text.is_empty() && text.len() <= 18 && text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits(first) || !digits(last) {
         return Err(format!("`{{{text}}}` is no range of numbers"));
@@ -190,6 +196,7 @@ fn range(text: &str) -> Result<Option<Vec<String>>, String> {
     if from > to {
         return Err(format!("`{{{text}}}` counts backwards"));
     }
+    // As shells and WebDataset do it: a leading zero on either side asks for padding.
     let width = if first.starts_with('0') || last.starts_with('0') { first.len().max(last.len()) } else { 0 };
     let count = usize::try_from(to - from).unwrap_or(usize::MAX).saturating_add(1);
     limit(count, count.saturating_mul(last.len()))?;

@@ -14,8 +14,7 @@ pub struct Prepared {
     pub fingerprint: String,
     /// How samples lie in the objects.
     pub layout: Layout,
-    /// Bytes of one training sample: as the user says, else what is read for it on average in the order that is usual
-    /// for the layout.
+    /// Bytes of one training sample: as the user says, else the mean that is read for it in the usual order of the layout.
     pub sample_bytes: f64,
     /// Whether it was there already, complete.
     pub reused: bool,
@@ -23,7 +22,7 @@ pub struct Prepared {
     pub bytes_written: u64,
     /// Files of a user's folder that hold nothing and were left out.
     pub empty_files: u64,
-    /// Files of a user's folder that are no shards of the layout and were left out.
+    /// Files of a user's folder that were left out because they are not shards of the layout.
     pub other_files: u64,
     /// Shards whose samples were counted, where the number of all is estimated from them; `None` where it is known.
     pub counted_shards: Option<u32>,
@@ -37,9 +36,12 @@ pub struct Prepared {
 impl Prepared {
     /// Of data that was found complete.
     pub(crate) fn of(data: Data, layout: Layout, fingerprint: String) -> Self {
+        // A sample's bytes depend on how it is read: streamed, its headers and padding are read with it; by index
+        // they are not.
         let access =
             if layout.is_streamed() { Access::ShuffledShards(Streams::of(1)) } else { Access::ShuffledEpoch };
         let sample_bytes = match layout {
+            // Files are read whole in every order.
             Layout::Files => data.objects().mean_bytes(),
             _ => data.sample_bytes(access),
         };

@@ -1,11 +1,11 @@
 //! What is common to the removal of all that feedline wrote.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use backend::StoreError;
+use backend::{Store, StoreError};
 use dataset::Key;
 
 /// Threads that remove files: on a network a removal is a round trip, and a dataset has millions of files.
@@ -25,6 +25,30 @@ pub struct Cleaned {
 }
 
 impl Cleaned {
+    /// What lies in a folder of feedline's: what `takes` knows is counted, all else is left.
+    pub(crate) fn in_folder(
+        store: &dyn Store,
+        folder: &Key,
+        mut takes: impl FnMut(&Key) -> bool,
+    ) -> Result<Self, StoreError> {
+        let mut found = Self { folders: 1, ..Self::default() };
+        store.list(Some(folder), &mut |entry| {
+            if takes(&entry.key) {
+                found.files += 1;
+                found.bytes += entry.bytes;
+            } else {
+                found.left.push(entry.key.to_string());
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(found)
+    }
+
+    /// The same after the removal. The folder stays if anything is left in it.
+    pub(crate) fn after(self, is_folder_gone: bool) -> Self {
+        Self { folders: u64::from(is_folder_gone), ..self }
+    }
+
     pub(crate) fn add(&mut self, other: Self) {
         self.folders += other.folders;
         self.files += other.files;
@@ -48,10 +72,13 @@ pub(crate) fn side_by_side(
     let failed = AtomicBool::new(false);
     let work = |share: Range<usize>| {
         share
+            // One failure (a read-only mount, a lost connection) is every thread's: millions of calls that fail as
+            // well would only hide it.
             .take_while(|_| !failed.load(Ordering::Relaxed))
             .try_for_each(&remove)
             .inspect_err(|_| failed.store(true, Ordering::Relaxed))
     };
+    // Neighbouring numbers to one thread: they lie in one directory, whose lock threads would else contend for.
     let share = count.div_ceil(THREADS).max(1);
     thread::scope(|scope| {
         let shares = (0..count).step_by(share).map(|start| start..count.min(start + share));

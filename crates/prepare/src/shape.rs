@@ -100,7 +100,7 @@ impl Shape {
     pub(crate) fn objects(&self) -> Option<Arc<Objects>> {
         match self {
             Self::Files { objects, .. } => Some(Arc::clone(objects)),
-            Self::Shards(shards) => shards.objects(|shard| shards.stored_bytes(shard)),
+            Self::Shards(shards) => shards.planned(),
         }
     }
 }
@@ -109,6 +109,7 @@ impl Shards {
     /// Samples of a shard. A chunk of an array is whole also where the samples that were asked for have ended.
     fn range(&self, shard: u32) -> Range<u64> {
         let first = u64::from(shard) * self.per_shard;
+        // The specification of Zarr pads the last chunk with the fill value, so that all chunks are of one size.
         let whole = first + self.per_shard;
         first..if self.packing.layout == Layout::Zarr { whole } else { whole.min(self.samples) }
     }
@@ -121,6 +122,7 @@ impl Shards {
     fn own_bytes(&self, shard: u32) -> u64 {
         let range = self.range(shard);
         match self.sizes {
+            // By arithmetic: asked for every shard before each run, of datasets with hundreds of millions of samples.
             SampleSizes::Equal(bytes) => (range.end - range.start).saturating_mul(bytes),
             SampleSizes::LogNormal(_) => range.map(|sample| self.sizes.at(sample)).sum(),
         }
@@ -136,6 +138,11 @@ impl Shards {
                 formats::shard_bytes(&self.packing, &mut range.map(|sample| self.sizes.at(sample)))
             }
         }
+    }
+
+    /// The shards as objects before they are written; `None` where only writing tells the size of one.
+    pub(crate) fn planned(&self) -> Option<Arc<Objects>> {
+        self.objects(|shard| self.stored_bytes(shard))
     }
 
     /// The shards as objects; `None` where the size of one is not known.
@@ -154,6 +161,7 @@ impl Shards {
 
     /// Where samples lie, and what they hold; `None` where the shards have to be looked at.
     pub(crate) fn data(&self, objects: &Arc<Objects>) -> Option<Data> {
+        // Compressed bytes have no places for samples, and nothing that could be checked without unpacking.
         if self.packing.codec != Codec::None {
             let samples = Samples::Streamed { count: self.samples() };
             return Data::new(Arc::clone(objects), samples, None).ok();
@@ -225,6 +233,8 @@ impl formats::Samples for Filling<'_> {
 
     fn fill(&mut self, index: u64, offset: u64, out: &mut [u8]) {
         self.shards.payload.fill(self.number(index), offset, out);
+        // Counted here and not in the sink: progress is in bytes of samples, to which headers, padding and
+        // compression bear no fixed ratio.
         self.filled.set(self.filled.get() + out.len() as u64);
     }
 }

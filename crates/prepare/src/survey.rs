@@ -23,7 +23,7 @@ pub(crate) struct Survey<'a> {
 }
 
 /// What was found.
-pub(crate) struct Found {
+pub(crate) struct Surveyed {
     /// Over the objects that exist.
     pub(crate) fingerprint: String,
     /// The first object that is gone, of another size, or modified after the given time.
@@ -32,7 +32,7 @@ pub(crate) struct Found {
 
 impl Survey<'_> {
     /// Looks at every object; those modified after `since_ns` count as different.
-    pub(crate) fn take(&self, since_ns: Option<i128>) -> Result<Found, PrepareError> {
+    pub(crate) fn take(&self, since_ns: Option<i128>) -> Result<Surveyed, PrepareError> {
         let mut fingerprint = Fingerprint::default();
         let mut difference = None;
         let count = self.objects.count();
@@ -42,6 +42,7 @@ impl Survey<'_> {
                 return Err(PrepareError::Interrupted { done_bytes: total_bytes, total_bytes });
             }
             let batch = start..count.min(start.saturating_add(BATCH));
+            // In the order of the objects, whichever thread looked: the fingerprint depends on it.
             for (object, entry) in batch.clone().zip(self.stat(batch)?) {
                 difference = difference.or_else(|| self.difference(object, entry.as_ref(), since_ns));
                 if let Some(entry) = entry {
@@ -49,7 +50,7 @@ impl Survey<'_> {
                 }
             }
         }
-        Ok(Found { fingerprint: fingerprint.finish(), difference })
+        Ok(Surveyed { fingerprint: fingerprint.finish(), difference })
     }
 
     fn difference(&self, object: u32, entry: Option<&Entry>, since_ns: Option<i128>) -> Option<String> {
@@ -60,6 +61,7 @@ impl Survey<'_> {
             Some(entry) if entry.bytes != expected => {
                 Some(format!("`{}` has {} B instead of {expected} B", key(), entry.bytes))
             }
+            // A file that was rewritten with the same size is found by its time alone.
             Some(entry) if since_ns.is_some_and(|since_ns| entry.modified_ns > since_ns) => {
                 Some(format!("`{}` was modified after the dataset was complete", key()))
             }
@@ -68,6 +70,7 @@ impl Survey<'_> {
     }
 
     fn stat(&self, batch: Range<u32>) -> Result<Vec<Option<Entry>>, StoreError> {
+        // Whole ranges for each thread, so that entries come back in order without being sorted.
         let share = (batch.len() as u32).div_ceil(self.threads.max(1)).max(1);
         let shares = batch.clone().step_by(share as usize).map(|start| {
             let end = batch.end.min(start.saturating_add(share));

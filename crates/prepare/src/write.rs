@@ -12,6 +12,7 @@ use formats::FormatError;
 
 use crate::PrepareError;
 use crate::identity::Names;
+use crate::made::Made;
 use crate::shape::{Shape, Shards};
 
 /// Bytes filled and handed to the storage at once: large enough that the call does not matter, small enough
@@ -23,6 +24,7 @@ pub(crate) struct Present(Vec<u64>);
 
 impl Present {
     pub(crate) fn none(count: u32) -> Self {
+        // A bit each: a set of numbers would take 50 MB of a million files.
         Self(vec![0; (count as usize).div_ceil(64)])
     }
 
@@ -91,7 +93,7 @@ impl<'a> Writing<'a> {
     pub(crate) fn new(
         task: &crate::task::Task<'a>,
         owned: &'a Owned,
-        (shape, names): (&'a Shape, &'a Names),
+        Made { shape, names }: Made<'a>,
         present: &'a Present,
     ) -> Self {
         Self {
@@ -105,6 +107,7 @@ impl<'a> Writing<'a> {
             stop: task.stop,
             total_bytes: shape.total_bytes(),
             next: AtomicU64::new(0),
+            // What is kept counts as done, or progress would end short of the whole.
             done_bytes: AtomicU64::new(present.bytes(shape)),
             written_bytes: AtomicU64::new(0),
             failure: Mutex::new(None),
@@ -119,6 +122,7 @@ impl<'a> Writing<'a> {
                 scope.spawn(|| {
                     if let Err(error) = self.work() {
                         self.failed.store(true, Ordering::Relaxed);
+                        // The first failure is the cause; the others are threads that noticed.
                         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                     }
                 });
@@ -138,6 +142,8 @@ impl<'a> Writing<'a> {
             Shape::Shards(_) => Vec::new(),
         };
         while !self.failed.load(Ordering::Relaxed) {
+            // One object at a time and in order: files of one folder lie beside each other on disk, and a preparation
+            // that is cut leaves a prefix.
             let object = self.next.fetch_add(1, Ordering::Relaxed);
             if object >= u64::from(self.shape.count()) {
                 break;
@@ -168,6 +174,7 @@ impl<'a> Writing<'a> {
                 self.written_bytes.fetch_add(bytes, Ordering::Relaxed);
                 Ok(())
             }
+            // Published by another process between `create` and here; its bytes are the same.
             Err(StoreError::Exists { .. }) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -211,6 +218,7 @@ impl<'a> Writing<'a> {
             failure: None,
         };
         let written = shards.write(shard, &filled, &mut sink);
+        // Before the format's own error, which knows only that writing failed.
         if let Some(error) = sink.failure {
             return Err(error);
         }

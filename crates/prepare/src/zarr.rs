@@ -20,6 +20,7 @@ pub(crate) fn array(store: &dyn Store) -> Result<ZarrArray, PrepareError> {
             cause: format!("there is no `{ZARR_METADATA}` at the target's path"),
         });
     };
+    // One byte more than the format takes, so that it sees what is too long and says so.
     let mut text = vec![0; entry.bytes.min(METADATA_BYTES_MAX + 1) as usize];
     let length = store.read_at(&key, 0, &mut text)?;
     let refused = |source| PrepareError::Shard { object: key.clone(), layout: "zarr", source };
@@ -47,6 +48,7 @@ pub(crate) fn chunk(array: &ZarrArray, key: &Key) -> Option<u64> {
     let text = parts.next()?;
     let number: u64 = text.parse().ok()?;
     let rest: Vec<_> = parts.collect();
+    // Samples lie along the first axis, so a chunk at any other place than 0 of the others holds a part of samples.
     let whole = rest.len() + 1 == array.shape.len() && rest.iter().all(|part| *part == "0");
     let last = array.samples().div_ceil(array.samples_per_chunk());
     (whole && number < last && number.to_string() == text).then_some(number)
@@ -60,11 +62,13 @@ pub(crate) fn index(array: &ZarrArray, objects: &Objects) -> Result<Index, Prepa
     for object in 0..objects.count() {
         let key = objects.key(object);
         let Some(number) = chunk(array, &key) else { continue };
+        // A chunk that is being written still; `zarr` would fail on it as well.
         if objects.bytes(object) < array.chunk_bytes() {
             let (has, needs) = (objects.bytes(object), array.chunk_bytes());
             let cause = format!("its chunk `{key}` has {has} B instead of {needs} B");
             return Err(PrepareError::Array { cause });
         }
+        // The last chunk is padded to the full size; its fill values are no samples.
         let samples = array.samples().saturating_sub(number.saturating_mul(per_chunk)).min(per_chunk);
         for sample in 0..samples {
             index.push(1, &[Extent { object, offset: sample * bytes, bytes }]);

@@ -124,6 +124,40 @@ pub struct Rep {
     pub outage: Option<Outage>,
 }
 
+impl Rep {
+    /// The first repetition of a cell, by a process alone, in which nothing was counted.
+    pub fn empty(cell: &str, outcome: Outcome) -> Self {
+        Self {
+            cell: cell.to_owned(),
+            role: Role::Measure,
+            rep: 0,
+            round: 0,
+            order: 0,
+            rank: 0,
+            ranks: 1,
+            variant: "base".to_owned(),
+            outcome,
+            window_start_ns: 0,
+            window_ns: 0,
+            window_unix_ns: None,
+            second_ops: Vec::new(),
+            second_bytes: Vec::new(),
+            counters: BTreeMap::new(),
+            errors: BTreeMap::new(),
+            histograms: BTreeMap::new(),
+            usage: Usage::default(),
+            cache: CacheProof::default(),
+            granted: BTreeMap::new(),
+            system: System::default(),
+            emulated: None,
+            trained: None,
+            epochs: Vec::new(),
+            checkpoints: Vec::new(),
+            outage: None,
+        }
+    }
+}
+
 /// A time in which the server of a target did not answer, or this process was away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outage {

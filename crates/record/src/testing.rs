@@ -9,7 +9,7 @@ use feed::{Access, Cache, Operation};
 
 use crate::{
     CacheProof, Ceiling, Cell, Dataset, End, Environment, Fact, Format, Gate, HistogramText, Line, Measure,
-    Need, Outcome, Rep, Role, Run, RunRecord, System, Target, Tool, Training, Usage, encode, new_histogram,
+    Need, Outcome, Rep, Run, RunRecord, Target, Tool, Training, Usage, encode, new_histogram,
 };
 
 /// A record under construction.
@@ -225,32 +225,12 @@ pub fn measure(repetitions: u32) -> Measure {
 /// A complete repetition in a round of its own that counted nothing in its window; its round and its order are its number.
 pub fn rep(cell: &str, number: u32, window_ns: u64) -> Rep {
     Rep {
-        cell: cell.to_owned(),
-        role: Role::Measure,
         rep: number,
         round: number,
         order: number,
-        rank: 0,
-        ranks: 1,
-        variant: "base".to_owned(),
-        outcome: Outcome::Complete,
-        window_start_ns: 0,
         window_ns,
-        window_unix_ns: None,
-        second_ops: Vec::new(),
-        second_bytes: Vec::new(),
-        counters: BTreeMap::new(),
-        errors: BTreeMap::new(),
-        histograms: BTreeMap::new(),
         usage: Usage { wall_ns: window_ns, ..Usage::default() },
-        cache: CacheProof::default(),
-        granted: BTreeMap::new(),
-        system: System::default(),
-        emulated: None,
-        trained: None,
-        epochs: Vec::new(),
-        checkpoints: Vec::new(),
-        outage: None,
+        ..Rep::empty(cell, Outcome::Complete)
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct Certificate {
 }
 
 impl Authority {
-    /// A new one, which is no other's.
+    /// A new authority with a key of its own.
     ///
     /// # Errors
     ///
@@ -55,6 +55,7 @@ impl Authority {
     fn sign(&self, names: &[String], address: IpAddr) -> Result<(String, String), rcgen::Error> {
         let key = KeyPair::generate()?;
         let mut params = CertificateParams::new(names.to_vec())?;
+        // A client that connects by address looks for it in such an entry alone, never among the names.
         params.subject_alt_names.push(SanType::IpAddress(address));
         Ok((params.signed_by(&key, &self.issuer)?.pem(), key.serialize_pem()))
     }

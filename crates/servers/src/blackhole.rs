@@ -25,6 +25,7 @@ impl Blackhole {
     pub fn open() -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         // Asked again, the kernel takes the new length of the backlog.
+        // Linux drops the SYN to a listener whose backlog is full, as a firewall would; nothing is refused.
         rustix::net::listen(&listener, 0)?;
         let address = listener.local_addr()?;
         let waiting = (0..FILL).map(|_| half_open(address)).collect::<io::Result<_>>()?;

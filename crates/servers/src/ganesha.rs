@@ -6,14 +6,12 @@ use std::fs;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
 
-use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::Unavailable;
 use crate::namespace::{Namespace, require};
-use crate::process::Process;
+use crate::process::{Process, Restartable};
 
 /// Port of the NFS program, as everywhere.
 const NFS_PORT: u16 = 2049;
@@ -31,9 +29,6 @@ pub struct GaneshaOptions {
     pub max_read_bytes: Option<u32>,
     /// Whether requests of root's are those of nobody.
     pub root_squash: bool,
-    /// Folder in which a temporary one is made, on a file system with file handles, such as ext4 or XFS; none takes the
-    /// system's folder for temporary files.
-    pub within: Option<PathBuf>,
 }
 
 /// A running server, which ends with this value.
@@ -41,8 +36,8 @@ pub struct GaneshaOptions {
 /// Its files belong to whoever the client says, so that root may write them from either side.
 #[derive(Debug)]
 pub struct Ganesha {
-    // In the order in which they are to go.
-    server: Mutex<Process>,
+    // Fields are dropped in this order: the server before what it needs.
+    server: Restartable,
     port_mapper: Process,
     namespace: Namespace,
     folder: TempDir,
@@ -58,17 +53,16 @@ impl Ganesha {
     pub fn start(options: &GaneshaOptions) -> Result<Self, Unavailable> {
         require("ganesha.nfsd", "nfs-ganesha nfs-ganesha-vfs")?;
         require("rpcbind", "rpcbind")?;
-        let within = options.within.clone().unwrap_or_else(std::env::temp_dir);
-        let folder = tempfile::Builder::new().prefix("servers-nfs-").tempdir_in(&within);
-        let folder = folder
-            .map_err(|error| Unavailable::system(format!("make a folder in {}", within.display()), error))?;
+        let folder = tempfile::Builder::new().prefix("servers-nfs-").tempdir();
+        let folder = folder.map_err(|error| Unavailable::system("make a temporary folder", error))?;
         let exported = folder.path().join("export");
         write_files(folder.path(), &exported, options)
             .map_err(|error| Unavailable::system(format!("write {}", folder.path().display()), error))?;
         let namespace = Namespace::new()?;
+        // First: Ganesha ends if it cannot register with a port mapper.
         let port_mapper = start_port_mapper(&namespace, folder.path())?;
         let server = start_server(&namespace, folder.path())?;
-        Ok(Self { server: Mutex::new(server), port_mapper, namespace, folder, exported })
+        Ok(Self { server: Restartable::new(server), port_mapper, namespace, folder, exported })
     }
 
     /// The server's address.
@@ -113,7 +107,7 @@ impl Ganesha {
 
     /// Ends the server by SIGKILL. The port mapper goes on.
     pub fn kill(&self) {
-        self.server().kill();
+        self.server.kill();
     }
 
     /// Starts the server again, after ending it by SIGKILL where it still runs. File handles stay valid.
@@ -122,39 +116,34 @@ impl Ganesha {
     ///
     /// The server ends again or does not answer.
     pub fn restart(&self) -> Result<(), Unavailable> {
-        let mut server = self.server();
-        server.kill();
-        *server = start_server(&self.namespace, self.folder.path())?;
-        Ok(())
+        self.server.restart(|| start_server(&self.namespace, self.folder.path()))
     }
 
     /// Stops the server in its tracks (SIGSTOP): the kernel still takes connections and bytes for it.
     pub fn pause(&self) {
-        self.server().pause();
+        self.server.pause();
     }
 
     /// Lets it go on (SIGCONT).
     pub fn resume(&self) {
-        self.server().signal(Signal::CONT);
+        self.server.resume();
     }
 
     /// The numbers of its processes.
     pub fn processes(&self) -> Vec<u32> {
-        vec![self.server().id(), self.port_mapper.id()]
+        vec![self.server.id(), self.port_mapper.id()]
     }
 
     /// The host's end of the pair of interfaces, for instance to slow it down.
     pub fn interface(&self) -> String {
         self.namespace.interface()
     }
-
-    fn server(&self) -> std::sync::MutexGuard<'_, Process> {
-        self.server.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
 }
 
 fn start_port_mapper(namespace: &Namespace, folder: &Path) -> Result<Process, Unavailable> {
     let mut command = Command::new("rpcbind");
+    // In the foreground. Never with `-h`: rpcbind 1.2.6 aborts at that (double free); the namespace keeps it
+    // from the host instead.
     command.arg("-f");
     let process = Process::start(namespace, folder, command)?;
     let at = SocketAddr::from((namespace.address(), PORT_MAPPER));
@@ -171,6 +160,7 @@ fn start_server(namespace: &Namespace, folder: &Path) -> Result<Process, Unavail
     let at = |port| SocketAddr::from((namespace.address(), port));
     process
         .await_ready(|| rpc::answers(at(NFS_PORT), rpc::NFS) && rpc::answers(at(MOUNT_PORT), rpc::MOUNT))?;
+    // It registers some time after it answers.
     let mapper = at(PORT_MAPPER);
     process.await_ready(|| {
         [rpc::NFS, rpc::MOUNT].into_iter().all(|program| rpc::is_registered(mapper, program))
@@ -188,11 +178,14 @@ fn write_files(folder: &Path, exported: &Path, options: &GaneshaOptions) -> std:
 
 fn configuration(exported: &Path, options: &GaneshaOptions) -> String {
     let squash = if options.root_squash { "root_squash" } else { "no_root_squash" };
+    // Without a limit Ganesha answers up to 64 MiB, and no read of a test is short.
     let most = options
         .max_read_bytes
         .map_or_else(String::new, |bytes| format!("MaxRead = {bytes}; PrefRead = {bytes};"));
     let exported = exported.display();
     format!(
+        // NLM would need statd. Without a grace period a server that was started again answers at once.
+        // Clients name the pseudo path, so the folder may lie anywhere.
         "NFS_CORE_PARAM {{ Protocols = 3; NFS_Port = {NFS_PORT}; MNT_Port = {MOUNT_PORT}; Enable_NLM = false; \
          Enable_RQUOTA = false; Enable_UDP = false; Mount_Path_Pseudo = true; }}\n\
          NFSV4 {{ Graceless = true; }}\n\

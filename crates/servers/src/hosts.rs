@@ -59,6 +59,8 @@ impl Hosts {
     /// it inherits is to be set anew.
     pub fn around(&self, command: &Command) -> Command {
         let mut around = Command::new("unshare");
+        // A bind mount in a namespace: /etc/hosts of the machine is never written, and other programs see
+        // nothing.
         around.args(["--mount", "sh", "-c", ENTER]).arg(self.file.path());
         around.arg(command.get_program()).args(command.get_args());
         if let Some(folder) = command.get_current_dir() {

@@ -15,7 +15,6 @@ mod hosts;
 mod namespace;
 mod process;
 mod radosgw;
-mod wait;
 
 pub use authority::Authority;
 pub use blackhole::Blackhole;

@@ -127,6 +127,7 @@ fn serve(orders: &Receiver<Order>) {
 /// Moves this thread into namespaces of its own. Returns the number of the network, and the init.
 fn enter() -> Result<(u32, Child), Unavailable> {
     unshare(UnshareFlags::NEWNET | UnshareFlags::NEWNS)?;
+    // unshare(2): mounts made here would otherwise appear on the host as well.
     call("mount", &["--make-rprivate", "/"])?;
     for folder in PRIVATE.into_iter().filter(|folder| Path::new(folder).is_dir()) {
         call("mount", &["-t", "tmpfs", "tmpfs", folder])?;
@@ -136,6 +137,7 @@ fn enter() -> Result<(u32, Child), Unavailable> {
     let address = address(network, 2);
     ip(&["addr", "add", &format!("{address}/30"), "dev", "eth0"])?;
     ip(&["link", "set", "eth0", "up"])?;
+    // Replies go back through the pair, whatever address the client has.
     ip(&["route", "add", "default", "via", &self::address(network, 1).to_string()])?;
     // Last: the next process is the first of the namespace.
     unshare(UnshareFlags::NEWPID)?;
@@ -156,12 +158,14 @@ fn start_init() -> Result<Child, Unavailable> {
     let end_with_parent = || Ok(set_parent_process_death_signal(Some(Signal::KILL))?);
     // SAFETY: the closure makes one system call and allocates nothing.
     unsafe { command.pre_exec(end_with_parent) };
+    // Not in the test's group: Ctrl-C there would end it before the servers.
     command.process_group(0).spawn().map_err(|error| Unavailable::system("run sleep", error))
 }
 
 /// Makes a pair of interfaces. A name that is taken is another's network: the kernel decides who was first.
 fn take_network() -> Result<u32, Unavailable> {
     let host = std::process::id().to_string();
+    // Test binaries that start together have process numbers side by side; this puts them far apart.
     let first = std::process::id().wrapping_mul(97);
     for turn in 0..NETWORKS {
         let network = first.wrapping_add(turn) % NETWORKS;

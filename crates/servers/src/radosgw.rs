@@ -5,16 +5,14 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
 use std::time::Duration;
 
-use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::authority::Certificate;
 use crate::namespace::{Namespace, require};
-use crate::process::{Process, run};
-use crate::{Authority, Unavailable, wait};
+use crate::process::{Process, Restartable, poll, run};
+use crate::{Authority, Unavailable};
 
 /// Port of the gateway, and that of its encrypted connections.
 const PORT: u16 = 7480;
@@ -53,8 +51,8 @@ const STRANGER: Keys = Keys { id: "AKSTRANGER", secret: "SKSTRANGER" };
 /// There is no bucket: a test creates its own by its own client.
 #[derive(Debug)]
 pub struct Radosgw {
-    // In the order in which they are to go.
-    gateway: Mutex<Process>,
+    // Fields are dropped in this order: the gateway before what it needs.
+    gateway: Restartable,
     store: Process,
     monitor: Process,
     namespace: Namespace,
@@ -81,6 +79,7 @@ impl Radosgw {
         let folder = folder.map_err(|error| Unavailable::system("make a temporary folder", error))?;
         let namespace = Namespace::new()?;
         let authority = Authority::new()?;
+        // The wildcard is for buckets in the host's name.
         let names = [NAME.to_owned(), format!("*.{NAME}")];
         let certificate = authority.certify(&names, namespace.address().into())?;
         let cluster = write_files(folder.path(), &certificate)
@@ -90,7 +89,7 @@ impl Radosgw {
         // First the users: the tool makes the pools, at which two at once would trip each other.
         make_users(&namespace, folder.path())?;
         let gateway = start_gateway(&namespace, folder.path())?;
-        Ok(Self { gateway: Mutex::new(gateway), store, monitor, namespace, folder, authority })
+        Ok(Self { gateway: Restartable::new(gateway), store, monitor, namespace, folder, authority })
     }
 
     /// Where the gateway listens.
@@ -118,7 +117,7 @@ impl Radosgw {
         [PORT, TLS_PORT]
     }
 
-    /// The file of the certificate (PEM) that who connects there must trust.
+    /// The file of the certificate (PEM) that clients of encrypted connections must trust.
     pub fn authority(&self) -> PathBuf {
         self.authority.path()
     }
@@ -140,7 +139,7 @@ impl Radosgw {
 
     /// Ends the gateway by SIGKILL. What it stored stays.
     pub fn kill(&self) {
-        self.gateway().kill();
+        self.gateway.kill();
     }
 
     /// Starts the gateway again, after ending it by SIGKILL where it still runs.
@@ -149,34 +148,27 @@ impl Radosgw {
     ///
     /// The gateway ends again or does not answer.
     pub fn restart(&self) -> Result<(), Unavailable> {
-        let mut gateway = self.gateway();
-        gateway.kill();
-        *gateway = start_gateway(&self.namespace, self.folder.path())?;
-        Ok(())
+        self.gateway.restart(|| start_gateway(&self.namespace, self.folder.path()))
     }
 
     /// Stops the gateway in its tracks (SIGSTOP): the kernel still takes connections and bytes for it.
     pub fn pause(&self) {
-        self.gateway().pause();
+        self.gateway.pause();
     }
 
     /// Lets it go on (SIGCONT).
     pub fn resume(&self) {
-        self.gateway().signal(Signal::CONT);
+        self.gateway.resume();
     }
 
     /// The numbers of its processes.
     pub fn processes(&self) -> Vec<u32> {
-        vec![self.gateway().id(), self.store.id(), self.monitor.id()]
+        vec![self.gateway.id(), self.store.id(), self.monitor.id()]
     }
 
     /// The host's end of the pair of interfaces, for instance to slow it down.
     pub fn interface(&self) -> String {
         self.namespace.interface()
-    }
-
-    fn gateway(&self) -> std::sync::MutexGuard<'_, Process> {
-        self.gateway.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
@@ -205,7 +197,7 @@ fn start_store(namespace: &Namespace, folder: &Path) -> Result<Process, Unavaila
     let store = Process::start(namespace, folder, ceph(folder, "ceph-osd", &["-f", "-i", "0"]))?;
     // A gateway that finds no store waits for minutes, and the store itself may give up.
     let mut last = Ok(String::new());
-    let up = wait::poll(STORE_LIMIT_S, || {
+    let up = poll(STORE_LIMIT_S, || {
         last = run(namespace, folder, ceph(folder, "ceph", &["osd", "stat"]));
         last.as_ref().is_ok_and(|said| said.contains(" 1 up")).then_some(())
     });
@@ -222,6 +214,7 @@ fn make_users(namespace: &Namespace, folder: &Path) -> Result<(), Unavailable> {
         run(namespace, folder, ceph(folder, "radosgw-admin", &args)).map(drop)
     };
     admin(&["user", "create", "--uid", "owner", "--display-name", "owner"], OWNER)?;
+    // A subuser has rights of its own on what the owner has.
     let reader = ["subuser", "create", "--uid", "owner", "--subuser", "owner:reader"];
     admin(&[&reader[..], &["--access", "read", "--key-type", "s3"]].concat(), READER)?;
     admin(&["user", "create", "--uid", "stranger", "--display-name", "stranger"], STRANGER)
@@ -234,7 +227,7 @@ fn start_gateway(namespace: &Namespace, folder: &Path) -> Result<Process, Unavai
     Ok(gateway)
 }
 
-/// Whether a server of HTTP lists the buckets of nobody.
+/// Whether an HTTP server answers an unsigned listing of buckets.
 fn answers(at: SocketAddr) -> std::io::Result<bool> {
     let mut stream = TcpStream::connect_timeout(&at, LIMIT)?;
     stream.set_read_timeout(Some(LIMIT))?;
@@ -262,6 +255,7 @@ fn configuration(folder: &Path, cluster: &str, certificate: &Certificate) -> Str
     let Certificate { certificate, key } = certificate;
     let (certificate, key) = (certificate.display(), key.display());
     format!(
+        // One store holds everything, so one copy must be enough. No manager runs: nothing here asks for it.
         "[global]\n\
          fsid = {cluster}\n\
          mon host = v1:127.0.0.1:6789\n\

@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 
 use analysis::Summary;
 use backend::{Clock, SharedStore};
-use describe::{Begun, Data, Slot};
-use engine::{Bench, BenchSettings, Event, Progress, Seat};
+use describe::{Begun, Datasets, OnTarget};
+use engine::{Bench, BenchSettings, CellSetup, Event, Progress};
 use plan::Plan;
 use prepare::Prepared;
 use record::{
@@ -47,17 +47,10 @@ pub fn play(world: &World) -> Result<Played, Box<dyn Error>> {
     let data = imagined(&plan)?;
     let clock = Clock::simulated();
     let model = Model::new(world.device.clone(), world.seed, &clock);
-    let seats = seats(&plan, &data, &model);
+    let setups = setups(&plan, &data, &model);
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
-    let settings = BenchSettings {
-        measure: plan.measure.clone(),
-        cores: CORES,
-        rank: plan::Share::WHOLE,
-        variant: "base".to_owned(),
-        variants: plan::Share::WHOLE,
-        began_unix_ns: None,
-    };
-    let mut bench = Bench::new(&plan.cells, &seats, settings, &clock, &stop, &progress);
+    let settings = BenchSettings::alone(plan.measure.clone(), CORES);
+    let mut bench = Bench::new(&plan.cells, &setups, settings, &clock, &stop, &progress);
     let mut record = begun(&plan, &data, &model);
     record.lines.extend(ceiling(world, &plan).map(Line::Ceiling));
     let not_run = measure(&mut bench, &plan, &model, &mut record)?;
@@ -170,23 +163,23 @@ fn resolve(world: &World) -> Result<Plan, Box<dyn Error>> {
 }
 
 /// The datasets of a plan as arithmetic.
-fn imagined(plan: &Plan) -> Result<Data, Box<dyn Error>> {
+fn imagined(plan: &Plan) -> Result<Datasets, Box<dyn Error>> {
     let mut wanted: Vec<(usize, usize)> = plan.cells.iter().map(|cell| (cell.target, cell.dataset)).collect();
     wanted.sort_unstable();
     wanted.dedup();
     let slot = |(target, dataset): (usize, usize)| {
         let prepared = Prepared::imagined(&plan.datasets[dataset]).ok_or("a dataset cannot be imagined")?;
-        Ok::<_, Box<dyn Error>>(Slot { target, dataset, prepared })
+        Ok::<_, Box<dyn Error>>(OnTarget { target, dataset, prepared })
     };
-    Ok(Data::of_slots(wanted.into_iter().map(slot).collect::<Result<_, _>>()?))
+    Ok(Datasets::new(wanted.into_iter().map(slot).collect::<Result<_, _>>()?))
 }
 
-fn seats(plan: &Plan, data: &Data, model: &Model) -> Vec<Seat> {
+fn setups(plan: &Plan, data: &Datasets, model: &Model) -> Vec<CellSetup> {
     let store: SharedStore = Arc::new(model.clone());
-    let seat = |cell: &plan::Cell| {
+    let setup = |cell: &plan::Cell| {
         let prepared = data.of(cell);
         let sample_bytes = describe::sample_bytes(prepared, plan.dataset(cell), cell);
-        Seat {
+        CellSetup {
             store: Arc::clone(&store),
             server: None,
             data: Arc::clone(&prepared.data),
@@ -196,10 +189,10 @@ fn seats(plan: &Plan, data: &Data, model: &Model) -> Vec<Seat> {
             copy_to: None,
         }
     };
-    plan.cells.iter().map(seat).collect()
+    plan.cells.iter().map(setup).collect()
 }
 
-fn begun(plan: &Plan, data: &Data, model: &Model) -> RunRecord {
+fn begun(plan: &Plan, data: &Datasets, model: &Model) -> RunRecord {
     let begun = Begun {
         run_id: format!("20260101T000000Z-{}-0000", plan.name),
         started: "2026-01-01T00:00:00Z".to_owned(),

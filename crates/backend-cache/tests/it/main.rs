@@ -5,17 +5,16 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use backend::conformance::{self, Fixture};
 use backend::simulated::{Simulated, Step};
 use backend::{
     Arena, CacheAction, Clock, Op, QueueReport, QueueSpec, Residency, SharedStore, Store, StoreError,
 };
-use backend_cache::{Place, TieredStore};
+use backend_cache::{TierFile, TieredStore};
 use backend_file::{FileStore, probe_io_uring};
 use dataset::{Data, Key, Objects, payload};
-use engine::{Progress, RepOutcome, RepSpec, run_rep};
+use engine::{Measured, RepSpec, run_rep};
 use plan::{Access, Advice, Cache, Cell, Engine, Limit, Operation, Registered, Tier, TierPolicy};
 use tempfile::TempDir;
 
@@ -45,7 +44,7 @@ fn near(root: &Path) -> SharedStore {
 }
 
 fn tiered(slow: SharedStore, root: &Path, capacity_bytes: u64, policy: TierPolicy) -> TieredStore {
-    let place = Place::claim(root, near(root), capacity_bytes).unwrap();
+    let place = TierFile::claim(root, near(root), capacity_bytes).unwrap();
     TieredStore::new(slow, place, policy)
 }
 
@@ -82,8 +81,8 @@ impl Opened {
             Op::Read { object: *object, offset: *offset, len }
         };
         let ops: Vec<Op> = blocks.iter().map(op).collect();
-        let until = (&self.clock, LATER_NS);
-        conformance::drive(&mut *self.queue, &mut self.free, &ops, until, |number, completion| {
+        let patience = (&self.clock, LATER_NS);
+        conformance::drive(&mut *self.queue, &mut self.free, &ops, patience, |number, completion| {
             let Op::Read { object, offset, len } = ops[number] else { unreachable!() };
             assert_eq!(completion.result, Ok(u64::from(len)));
             payload::verify(SEED, object, offset, &completion.buf.as_slice()[..len as usize]).unwrap();
@@ -151,7 +150,7 @@ fn what_was_read_once_comes_from_the_cache_until_the_next_repetition() {
 }
 
 /// Passes over 64 blocks through a cache of `slots`, one read at a time, each a millisecond of a virtual clock.
-fn passes(slots: u64, access: Access) -> RepOutcome {
+fn passes(slots: u64, access: Access) -> Measured {
     let fast = folder();
     let clock = Clock::simulated();
     let slow = Simulated::new(&clock, 1, SEED, |_| Step::ok(1_000_000));
@@ -159,31 +158,13 @@ fn passes(slots: u64, access: Access) -> RepOutcome {
     let store: SharedStore = Arc::new(tiered(Arc::new(slow), fast.path(), tier.capacity_bytes, tier.policy));
     let cell = Cell { access, seed: 3, tier: Some(tier), ..Cell::plain(Engine::Null, 4_096, 1) };
     let objects = Arc::new(Objects::uniform(Key::new("d").unwrap(), 16, 4 * 4_096));
-    run_rep(&RepSpec {
-        cell: &cell,
-        store: &store,
-        server: None,
-        data: &Data::files(objects, Some(SEED)),
-        verify: true,
-        checkpoints: None,
-        warmup_ns: 0,
-        limit: Limit::Epochs { epochs: 3 },
-        sample_bytes: 16_384.0,
-        line_bps: 1e9,
-        epoch: 0,
-        part: plan::Share::WHOLE,
-        wait: None,
-        cores: 1,
-        clock: &clock,
-        stop: &AtomicBool::new(false),
-        progress: &Progress::default(),
-    })
-    .unwrap()
+    let data = Data::files(objects, Some(SEED));
+    run_rep(&RepSpec::plain(&cell, &store, &data, Limit::Epochs { epochs: 3 }, &clock)).unwrap()
 }
 
 #[test]
 fn epochs_say_what_the_cache_served_of_them() {
-    let rep = passes(64, Access::ShuffledEpoch);
+    let Measured { rep, .. } = passes(64, Access::ShuffledEpoch);
     let served: Vec<u64> = rep.epochs.iter().map(|epoch| epoch.tier_bytes.unwrap()).collect();
     let counted: u64 = served.iter().sum();
     assert_eq!((rep.counters["ops"], rep.epochs.len(), served[0]), (3 * 64, 3, 0));
@@ -197,7 +178,7 @@ fn epochs_say_what_the_cache_served_of_them() {
 
 #[test]
 fn no_more_is_written_than_was_missed() {
-    let rep = passes(32, Access::Sequential);
+    let Measured { rep, .. } = passes(32, Access::Sequential);
     let [hits, misses, fills] = ["tier_hits", "tier_misses", "tier_fills"].map(|name| rep.counters[name]);
     assert_eq!(hits + misses, 3 * 64);
     assert!(fills + rep.counters["tier_skipped"] <= misses && rep.counters["tier_evictions"] <= fills);
@@ -207,25 +188,27 @@ fn no_more_is_written_than_was_missed() {
 #[test]
 fn a_cache_is_of_one_process_and_of_feedline_alone() {
     let fast = folder();
-    let first = Place::claim(fast.path(), near(fast.path()), 1 << 20).unwrap();
-    let Err(second) = Place::claim(fast.path(), near(fast.path()), 1 << 20) else { panic!("claimed twice") };
+    let first = TierFile::claim(fast.path(), near(fast.path()), 1 << 20).unwrap();
+    let Err(second) = TierFile::claim(fast.path(), near(fast.path()), 1 << 20) else {
+        panic!("claimed twice")
+    };
     assert!(second.to_string().contains("another process uses it"), "{second}");
     drop(first);
-    assert!(Place::claim(fast.path(), near(fast.path()), 1 << 19).is_ok(), "smaller, over the one before");
+    assert!(TierFile::claim(fast.path(), near(fast.path()), 1 << 19).is_ok(), "smaller, over the one before");
     let others = folder();
     fs::create_dir(others.path().join("feedline-cache-tier")).unwrap();
     fs::write(others.path().join("feedline-cache-tier/mine"), "x").unwrap();
-    assert!(Place::claim(others.path(), near(others.path()), 1 << 20).is_err());
+    assert!(TierFile::claim(others.path(), near(others.path()), 1 << 20).is_err());
 }
 
 /// Puts what `other` makes in the place of the file of a cache that was claimed before, and claims it again.
-fn claim_instead(other: impl FnOnce(&Path)) -> Result<Arc<Place>, StoreError> {
+fn claim_instead(other: impl FnOnce(&Path)) -> Result<Arc<TierFile>, StoreError> {
     let fast = folder();
-    drop(Place::claim(fast.path(), near(fast.path()), 1 << 20).unwrap());
+    drop(TierFile::claim(fast.path(), near(fast.path()), 1 << 20).unwrap());
     let blocks = fast.path().join("feedline-cache-tier/blocks.bin");
     fs::remove_file(&blocks).unwrap();
     other(&blocks);
-    Place::claim(fast.path(), near(fast.path()), 1 << 16)
+    TierFile::claim(fast.path(), near(fast.path()), 1 << 16)
 }
 
 #[test]
@@ -246,10 +229,10 @@ fn a_file_that_another_name_leads_to_is_neither_cut_nor_written() {
 #[test]
 fn a_folder_that_a_link_leads_to_is_not_the_caches() {
     let (fast, users) = (folder(), folder());
-    drop(Place::claim(users.path(), near(users.path()), 1 << 20).unwrap());
+    drop(TierFile::claim(users.path(), near(users.path()), 1 << 20).unwrap());
     let link = fast.path().join("feedline-cache-tier");
     std::os::unix::fs::symlink(users.path().join("feedline-cache-tier"), link).unwrap();
-    assert!(Place::claim(fast.path(), near(fast.path()), 1 << 16).is_err());
+    assert!(TierFile::claim(fast.path(), near(fast.path()), 1 << 16).is_err());
     let blocks = users.path().join("feedline-cache-tier/blocks.bin");
     assert_eq!(fs::metadata(blocks).unwrap().len(), 1 << 20);
 }

@@ -76,6 +76,8 @@ impl Drop for Mapping {
 fn of_mapping(advice: Advice) -> Option<mm::Advice> {
     match advice {
         Advice::Normal => None,
+        // WillNeed is advised for each read; the mapping itself must not read around it. Without advice, 12
+        // MB in random 4 KiB reads brought 1.07 GB from the disk (read-ahead of 8 MiB).
         Advice::Random | Advice::WillNeed => Some(mm::Advice::Random),
         Advice::Sequential => Some(mm::Advice::Sequential),
     }

@@ -1,6 +1,8 @@
 //! The files that one queue holds mapped.
 
-use std::sync::Arc;
+use std::fs;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use backend::{ErrorKind, OpError};
 use dataset::Objects;
@@ -10,28 +12,35 @@ use rustix::io::Errno;
 
 use super::fault::Fault;
 use super::mapping::Mapping;
-use super::room::Room;
 use crate::device;
 use crate::files::QueueFiles;
 
-/// What a read finds that goes beyond its file.
+/// Mappings allowed where `/proc` does not say (`DEFAULT_MAX_MAP_COUNT` of linux/mm.h).
+const MAPS_MAX_UNKNOWN: u64 = 65_530;
+
+/// One queue takes at most this part of the room, so that up to as many threads can hold equally many.
+const PART: u64 = 32;
+
+/// Promised to all queues together.
+static PROMISED: AtomicU64 = AtomicU64::new(0);
+
+/// The error of a read beyond the end of its file.
 pub(super) const EOF: OpError = OpError { kind: ErrorKind::Eof, code: 0 };
 
-/// Mappings by object. Where there are more objects than places, an object has one place that it shares with
-/// others, and the one used last has it: for reads in shuffled order that is as good as any other rule, and it
-/// costs no list and no lock.
+/// Mappings by object. Where objects are more than places, several share one place, and the one used last holds it.
+/// For reads in shuffled order no rule is better, and this one needs no list and no lock.
 pub(super) struct Maps {
     objects: Arc<Objects>,
     advice: Advice,
-    places: Box<[Option<Place>]>,
+    places: Box<[Option<MapSlot>]>,
     /// Files that were mapped before the first read.
     ahead: u32,
     made: u64,
-    _room: Room,
+    _share: MapShare,
 }
 
-/// What an object that had its place last holds there.
-struct Place {
+/// The object that used a place last.
+struct MapSlot {
     object: u32,
     /// None after a fault: the next read maps the file anew.
     mapping: Option<Mapping>,
@@ -57,9 +66,9 @@ impl NotMapped {
 impl Maps {
     /// Room for as many mappings as the limits allow, none of them made.
     pub(super) fn new(objects: &Arc<Objects>, advice: Advice, most: Option<u32>) -> Self {
-        let room = Room::claim(objects.count().min(most.unwrap_or(u32::MAX)));
-        let places = (0..room.maps()).map(|_| None).collect();
-        Self { objects: Arc::clone(objects), advice, places, ahead: 0, made: 0, _room: room }
+        let share = MapShare::claim(objects.count().min(most.unwrap_or(u32::MAX)));
+        let places = (0..share.maps()).map(|_| None).collect();
+        Self { objects: Arc::clone(objects), advice, places, ahead: 0, made: 0, _share: share }
     }
 
     /// Maps every file if all have room, and one otherwise, to see whether it can be done. A file that cannot be
@@ -68,9 +77,11 @@ impl Maps {
         let all = self.objects.count() as usize <= self.places.len();
         for object in 0..self.objects.count() {
             match self.map(files, object) {
+                // One is enough to see that files can be mapped. It has no place of its own, so it is
+                // dropped.
                 Ok(_) if !all => return Ok(()),
                 Ok(mapping) => {
-                    self.places[object as usize] = Some(Place { object, mapping: Some(mapping) });
+                    self.places[object as usize] = Some(MapSlot { object, mapping: Some(mapping) });
                     self.ahead += 1;
                 }
                 Err(NotMapped::Map(errno)) => return Err(errno),
@@ -89,10 +100,10 @@ impl Maps {
             // What is mapped again after a fault was there before.
             let again = held.is_some();
             // The one that was there goes first: the new one may need its address space.
-            self.places[place] = again.then_some(Place { object, mapping: None });
+            self.places[place] = again.then_some(MapSlot { object, mapping: None });
             let mapping = self.map(files, object).map_err(NotMapped::error)?;
             self.made += u64::from(!again);
-            self.places[place] = Some(Place { object, mapping: Some(mapping) });
+            self.places[place] = Some(MapSlot { object, mapping: Some(mapping) });
         }
         self.places[place].as_ref().and_then(|held| held.mapping.as_ref()).ok_or(EOF)
     }
@@ -118,7 +129,7 @@ impl Maps {
             return false;
         }
         let present = with_file(files, object, |file| device::present_bytes(file));
-        // A file that can be asked no more was there a moment ago.
+        // A file that can no longer be asked was there a moment ago, when its pages were copied.
         matches!(present, Ok(Ok(present)) if present < end)
     }
 
@@ -130,6 +141,8 @@ impl Maps {
     /// What a fault means: the file has shrunk below that place, or what is there cannot be read.
     pub(super) fn meaning(&self, files: &mut QueueFiles, object: u32, fault: Fault) -> OpError {
         let page = rustix::param::page_size() as u64;
+        // Faults are of whole pages: a page that begins below the file's end has failed to be read, and one
+        // behind it is not there.
         let at = self.mapping(object).map_or(0, |mapping| mapping.offset_of(fault)) / page * page;
         match with_file(files, object, |file| device::present_bytes(file)) {
             Ok(Ok(present)) if at >= present => EOF,
@@ -185,4 +198,59 @@ fn with_file<T>(
     let result = act(unsafe { BorrowedFd::borrow_raw(in_use.fd) });
     files.unpin(in_use);
     Ok(result)
+}
+
+/// A number of mappings that a queue may hold, given back on drop.
+#[derive(Debug)]
+struct MapShare(u64);
+
+impl MapShare {
+    /// As many of `wanted` as there is room for, and always one.
+    fn claim(wanted: u32) -> Self {
+        let all = all();
+        let mut granted = 1;
+        let grant = |promised: u64| {
+            granted = u64::from(wanted).min(all / PART).min(all.saturating_sub(promised)).max(1);
+            Some(promised + granted)
+        };
+        // The closure always has a value.
+        let _ = PROMISED.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grant);
+        Self(granted)
+    }
+
+    /// The number.
+    fn maps(&self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Drop for MapShare {
+    fn drop(&mut self) {
+        PROMISED.fetch_sub(self.0, Ordering::Relaxed);
+    }
+}
+
+/// Mappings that all queues may hold; a quarter of what the kernel allows is left to stacks, heaps and buffers.
+fn all() -> u64 {
+    static ALL: OnceLock<u64> = OnceLock::new();
+    *ALL.get_or_init(|| {
+        let text = fs::read_to_string("/proc/sys/vm/max_map_count");
+        let most = text.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(MAPS_MAX_UNKNOWN);
+        most / 4 * 3
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_has_room_for_what_it_wants_up_to_a_part_and_always_for_one() {
+        assert_eq!(MapShare::claim(3).maps(), 3);
+        let part = MapShare::claim(u32::MAX);
+        assert_eq!(part.maps() as u64, (all() / PART).max(1));
+        let all: Vec<MapShare> = (0..2 * PART).map(|_| MapShare::claim(u32::MAX)).collect();
+        assert!(all.iter().all(|room| room.maps() >= 1));
+        assert_eq!(all.last().map(MapShare::maps), Some(1), "nothing is left");
+    }
 }

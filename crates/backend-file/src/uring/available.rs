@@ -16,7 +16,7 @@ pub fn probe_io_uring() -> Result<(), StoreError> {
     Ring::open(TRIED_DEPTH).map(drop).map_err(|error| refused(&error))
 }
 
-/// A ring that could not be made.
+/// The error for a ring that could not be made.
 pub(crate) fn refused(error: &io::Error) -> StoreError {
     let (reason, hint) = explain(error, &Surroundings::read());
     StoreError::Unavailable {
@@ -26,7 +26,7 @@ pub(crate) fn refused(error: &io::Error) -> StoreError {
     }
 }
 
-/// What a refusal is judged by.
+/// What explains a refusal.
 struct Surroundings {
     /// `kernel.io_uring_disabled`, where the kernel has it (6.6).
     disabled: Option<u32>,
@@ -41,6 +41,7 @@ impl Surroundings {
         let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
         Self {
             disabled: number("/proc/sys/kernel/io_uring_disabled"),
+            // proc_pid_status(5): 2 is SECCOMP_MODE_FILTER.
             seccomp: status.lines().any(|line| line.split_whitespace().eq(["Seccomp:", "2"])),
             kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
         }
@@ -56,11 +57,14 @@ fn explain(error: &io::Error, around: &Surroundings) -> (String, String) {
             format!("kernel.io_uring_disabled is {level} (EPERM)"),
             "allow it (`sysctl kernel.io_uring_disabled=0`; at 1 it is enough to be in the group kernel.io_uring_group)".to_owned(),
         ),
+        // The author of a filter chooses its answer; EPERM and ENOSYS were both seen, each from the call that
+        // makes the ring.
         (Some(libc::EPERM), _) => texts("a seccomp filter or security module forbids it (EPERM)", SECCOMP_HINT),
         (Some(libc::ENOSYS), _) if around.seccomp => texts("a seccomp filter hides it (ENOSYS)", SECCOMP_HINT),
         (Some(libc::ENOSYS), _) => {
             (format!("the kernel ({kernel}) is built without it (ENOSYS)"), "use a kernel with CONFIG_IO_URING".to_owned())
         }
+        // 5.11 has IORING_FEAT_EXT_ARG, without which no wait could have a time-out (`Ring::open`).
         (Some(libc::EINVAL), _) => {
             (format!("the kernel ({kernel}) is too old"), "use Linux 5.11 or newer".to_owned())
         }

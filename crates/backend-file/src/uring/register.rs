@@ -23,12 +23,13 @@ pub(crate) enum Buffers {
 }
 
 impl Buffers {
-    /// Registers all buffers of an arena as one, or as few as the kernel's bound allows: one registration
-    /// costs no more than many, and one entry of it is quicker to find.
+    /// Registers all buffers of an arena as one region, or as few regions as the kernel's bound allows.
     pub(crate) fn register(ring: &Ring, arena: &Arena, registered: Registered) -> Result<Self, StoreError> {
         if registered == Registered::Off {
             return Ok(Self::Plain { reason: "not asked for".to_owned() });
         }
+        // One region instead of one for each slot: 1057 against 1054 ns a read (measured), and the table
+        // stays small.
         let (first, bytes) = arena.region();
         let slots_each =
             (REGISTERED_BUFFER_BYTES_MAX / arena.stride()).clamp(1, arena.slots().max(1) as usize);
@@ -117,6 +118,8 @@ fn fill_table(ring: &Ring, files: &FileTable, count: u32) -> io::Result<Vec<bool
 }
 
 fn reason(error: &io::Error, bytes: usize) -> String {
+    // io_uring_register(2): pinned pages count against RLIMIT_MEMLOCK. More is charged than the buffers: at a
+    // limit of 8 MiB exactly 8 MiB were refused, and 7 MiB in huge pages too (seen on 6.18).
     if error.raw_os_error() == Some(libc::ENOMEM) {
         format!(
             "{} MiB of buffers exceed what may be locked in memory (RLIMIT_MEMLOCK is {})",

@@ -8,6 +8,9 @@ use io_uring::{Builder, EnterFlags, IoUring, cqueue, squeue};
 /// Sets of flags, the best first; an older kernel refuses one it does not know by EINVAL. Completions are
 /// handed over in batches when this thread asks for them (DEFER_TASKRUN, 6.1), entries are used in order
 /// (NO_SQARRAY, 6.6).
+// DEFER_TASKRUN pays where a whole batch is waited for: with registered files and buffers a read took 741 ns
+// instead of 1194 (measured, zram, depth 32), as 32 completions are reaped in a call instead of 3. SQPOLL is
+// not among them: without a core of its own it cost 2036 ns a read, and four fifths of the rate.
 const SETUPS: [(&str, Setup); 4] = [
     ("DEFER_TASKRUN SINGLE_ISSUER NO_SQARRAY", |builder| {
         builder.setup_defer_taskrun().setup_single_issuer().setup_no_sqarray();
@@ -38,6 +41,8 @@ impl Ring {
             let mut builder = IoUring::builder();
             setup(builder.setup_cqsize(2 * entries));
             match builder.build(entries) {
+                // Linux 5.11. An older ring has no way to wait with a time-out but an extra entry for each
+                // wait.
                 Ok(ring) if ring.params().is_feature_ext_arg() => return Ok(Self { ring, flags }),
                 Ok(_) => return Err(io::Error::from_raw_os_error(libc::EINVAL)),
                 Err(error) if error.raw_os_error() == Some(libc::EINVAL) => refused = error,

@@ -1,7 +1,6 @@
 //! The entries of a ring that take a whole file through its stages.
 
 use std::cell::UnsafeCell;
-use std::io;
 
 use backend::StoreError;
 use io_uring::types::{DestinationSlot, Fd, Fixed, OpenHow};
@@ -12,14 +11,14 @@ use rustix::fs::OFlags;
 
 use super::names::{Name, Names, RESOLVE};
 use super::pieces::Ask;
-use super::stages::{Flight, Stage};
+use super::stages::{FileFlight, Stage};
 use crate::uring::register::{Buffers, unavailable};
 use crate::uring::ring::Ring;
 
 /// Bytes that a read may ask for beyond the planned end where the buffer has no room for them.
 const BEYOND_BYTES: u32 = 4096;
 
-/// Where such bytes go. Nobody reads them, so all rings share them.
+/// Where such bytes go. Nobody reads them, so all rings share the memory.
 #[repr(align(4096))]
 struct Beyond(UnsafeCell<[u8; BEYOND_BYTES as usize]>);
 
@@ -30,14 +29,14 @@ static BEYOND: Beyond = Beyond(UnsafeCell::new([0; BEYOND_BYTES as usize]));
 
 /// Where files are open.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Slots {
+pub(super) enum FileSlots {
     /// In the ring's own table, by the flight's number: no descriptor of the process is made.
     Ring,
     /// Among the descriptors of the process.
     Process { reason: String },
 }
 
-impl Slots {
+impl FileSlots {
     /// Makes the ring's table, which kernels have that can open into one (5.19).
     pub(super) fn register(ring: &Ring, depth: u32, registered: Registered) -> Result<Self, StoreError> {
         if registered == Registered::Off {
@@ -46,7 +45,7 @@ impl Slots {
         match ring.submitter().register_files_sparse(depth) {
             Ok(()) => Ok(Self::Ring),
             Err(error) if registered == Registered::Auto => Ok(Self::Process { reason: error.to_string() }),
-            Err(error) => Err(refused(&error)),
+            Err(error) => Err(unavailable("registered files", error.to_string(), &error)),
         }
     }
 
@@ -59,13 +58,9 @@ impl Slots {
     }
 }
 
-fn refused(error: &io::Error) -> StoreError {
-    unavailable("registered files", error.to_string(), error)
-}
-
 /// What all entries of a queue have in common.
 pub(super) struct Entries {
-    pub(super) slots: Slots,
+    pub(super) slots: FileSlots,
     pub(super) buffers: Buffers,
     flags: OFlags,
     read_flags: i32,
@@ -74,13 +69,13 @@ pub(super) struct Entries {
 }
 
 /// Memory of one flight that its entries point to.
-pub(super) struct Place {
+pub(super) struct EntryMemory {
     pub(super) name: Name,
     parts: [libc::iovec; 2],
     pub(super) look: libc::statx,
 }
 
-impl Place {
+impl EntryMemory {
     pub(super) fn new() -> Self {
         let empty = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
         // SAFETY: the structure holds numbers only, for which zero is a value.
@@ -90,9 +85,9 @@ impl Place {
 }
 
 impl Entries {
-    pub(super) fn new(slots: Slots, buffers: Buffers, flags: OFlags, read_flags: u32) -> Self {
+    pub(super) fn new(slots: FileSlots, buffers: Buffers, flags: OFlags, read_flags: u32) -> Self {
         // What is opened into a ring's table has no descriptor that a child could inherit.
-        let flags = if slots == Slots::Ring { flags } else { flags | OFlags::CLOEXEC };
+        let flags = if slots == FileSlots::Ring { flags } else { flags | OFlags::CLOEXEC };
         Self { slots, buffers, flags, read_flags: read_flags.cast_signed(), how: Box::new(how(flags)) }
     }
 
@@ -107,21 +102,21 @@ impl Entries {
         *self.how = how(self.flags);
     }
 
-    /// The entry for the stage that `flight` is in. It points into `place`, and into the flight's buffer.
+    /// The entry for the stage that `flight` is in. It points into `memory`, and into the flight's buffer.
     #[inline]
     pub(super) fn entry(
         &self,
         number: u32,
-        flight: &Flight,
-        place: &mut Place,
+        flight: &FileFlight,
+        memory: &mut EntryMemory,
         names: &Names,
     ) -> squeue::Entry {
         match flight.stage {
-            Stage::Open => self.open(number, flight.object, &mut place.name, names),
-            Stage::Read => self.read(number, flight, &mut place.parts),
-            Stage::Close if self.slots == Slots::Ring => opcode::Close::new(Fixed(number)).build(),
+            Stage::Open => self.open(number, flight.object, &mut memory.name, names),
+            Stage::Read => self.read(number, flight, &mut memory.parts),
+            Stage::Close if self.slots == FileSlots::Ring => opcode::Close::new(Fixed(number)).build(),
             Stage::Close => opcode::Close::new(Fd(flight.fd)).build(),
-            Stage::Look => look(flight.object, place, names),
+            Stage::Look => look(flight.object, memory, names),
         }
     }
 
@@ -129,9 +124,10 @@ impl Entries {
         let start = names.locate(object, name);
         let (folder, path) = (Fd(start.folder.as_raw_fd()), name.as_c_str().as_ptr());
         let slot = match self.slots {
-            Slots::Ring => DestinationSlot::try_from_slot_target(number).ok(),
-            Slots::Process { .. } => None,
+            FileSlots::Ring => DestinationSlot::try_from_slot_target(number).ok(),
+            FileSlots::Process { .. } => None,
         };
+        // O_NOFOLLOW guards the last step alone; a name of one step needs no more.
         if start.steps && names.beneath() {
             let how = std::ptr::from_ref(&*self.how);
             return opcode::OpenAt2::new(folder, path, how).file_index(slot).build();
@@ -139,13 +135,15 @@ impl Entries {
         opcode::OpenAt::new(folder, path).file_index(slot).flags(self.flags.bits().cast_signed()).build()
     }
 
-    fn read(&self, number: u32, flight: &Flight, parts: &mut [libc::iovec; 2]) -> squeue::Entry {
+    fn read(&self, number: u32, flight: &FileFlight, parts: &mut [libc::iovec; 2]) -> squeue::Entry {
         let Ask { offset, skip, len, extra } = flight.pieces.ask();
         let room = flight.buf.as_slice().len() as u32;
         // SAFETY: what is asked lies behind what is filled, inside the buffer.
         let address = unsafe { flight.buf.as_ptr().add(skip as usize) };
-        let file = if self.slots == Slots::Ring { Fd(number.cast_signed()) } else { Fd(flight.fd) };
+        let file = if self.slots == FileSlots::Ring { Fd(number.cast_signed()) } else { Fd(flight.fd) };
         let fits = skip + len + extra <= room;
+        // A buffer that the piece fills leaves no room to look beyond the end; a second part of the same read
+        // does.
         let entry = if !fits && extra <= BEYOND_BYTES {
             *parts = [part(address, len), part(BEYOND.0.get().cast(), extra)];
             opcode::Readv::new(file, parts.as_ptr(), 2).offset(offset).rw_flags(self.read_flags).build()
@@ -163,7 +161,7 @@ impl Entries {
                 }
             }
         };
-        if self.slots == Slots::Ring { entry.flags(squeue::Flags::FIXED_FILE) } else { entry }
+        if self.slots == FileSlots::Ring { entry.flags(squeue::Flags::FIXED_FILE) } else { entry }
     }
 }
 
@@ -175,11 +173,13 @@ fn part(address: *mut u8, len: u32) -> libc::iovec {
     libc::iovec { iov_base: address.cast(), iov_len: len as usize }
 }
 
-fn look(object: u32, place: &mut Place, names: &Names) -> squeue::Entry {
-    let start = names.locate(object, &mut place.name);
-    let (folder, path) = (Fd(start.folder.as_raw_fd()), place.name.as_c_str().as_ptr());
-    opcode::Statx::new(folder, path, (&raw mut place.look).cast())
+fn look(object: u32, memory: &mut EntryMemory, names: &Names) -> squeue::Entry {
+    let start = names.locate(object, &mut memory.name);
+    let (folder, path) = (Fd(start.folder.as_raw_fd()), memory.name.as_c_str().as_ptr());
+    opcode::Statx::new(folder, path, (&raw mut memory.look).cast())
         .flags(libc::AT_SYMLINK_NOFOLLOW)
+        // statx(2): fields that are not asked for need not be fetched, which for a network file system can be
+        // a request less.
         .mask(libc::STATX_TYPE | libc::STATX_SIZE)
         .build()
 }

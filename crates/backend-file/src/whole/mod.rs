@@ -9,7 +9,6 @@ mod entries;
 mod names;
 mod pieces;
 mod posix;
-mod sizes;
 mod staged;
 mod stages;
 
@@ -18,8 +17,9 @@ use std::path::Path;
 use backend::{IoQueue, QueueSpec, StoreError};
 
 use self::posix::PosixCalls;
-use self::staged::StagedQueue;
+use self::staged::StagedFiles;
 use crate::inline::Inline;
+use crate::uring::turns::RingQueue;
 
 /// A queue of blocking calls, one operation at a time.
 pub(crate) fn open_posix(root: &Path, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
@@ -30,7 +30,7 @@ pub(crate) fn open_posix(root: &Path, spec: &QueueSpec<'_>) -> Result<Box<dyn Io
 /// A queue over a ring, with as many files under way as it is deep.
 pub(crate) fn open_uring(root: &Path, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
     let names = names::shared(root, spec)?;
-    Ok(Box::new(StagedQueue::open(names, spec)?))
+    Ok(Box::new(RingQueue(StagedFiles::open(names, spec)?)))
 }
 
 /// Files are opened ahead to be mapped; opening them is what would be measured.

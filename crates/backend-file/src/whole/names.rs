@@ -11,17 +11,15 @@ use plan::Operation;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, openat, openat2, statat};
 use rustix::io::Errno;
+use rustix::path::Arg;
 
 use crate::descriptors::{Held, Share};
 use crate::file_system::FileSystem;
-use crate::{direct, failure, kept, probe, tree};
+use crate::{failure, kept, probe, tree};
 
-/// Folders that are held open, at most: beyond, each file is found from the root, which costs two more steps
-/// of the path.
+/// Folders that are held open, at most. Beyond that each file is found from the root, which costs two more steps of
+/// the path.
 const OPEN_FOLDERS_MAX: usize = 1024;
-
-/// Files tried to learn what may be asked of them.
-const TRIES: u32 = 16;
 
 /// Linux takes no longer path.
 const PATH_BYTES_MAX: usize = 4096;
@@ -105,8 +103,11 @@ impl Names {
         let folder = tree::open_root(root).map_err(|errno| failure::object("open", root, errno))?;
         let keys = objects.folders();
         let share = kept::claim(if keys.len() > folders_max { 0 } else { keys.len() as u32 });
+        // All or none: a table of some folders would give files of one dataset paths of different lengths,
+        // and so different costs.
         let few = share.files() as usize == keys.len();
         let folders = if few { Folders::open(&folder, objects, &keys) } else { Folders::Many };
+        // Tried, not asked by version: a seccomp filter may refuse what the kernel has.
         let beneath = openat2(&folder, ".", OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), RESOLVE).is_ok();
         let objects = Arc::clone(objects);
         Ok(Self { root: folder, at: root.to_owned(), objects, lists, folders, beneath, _share: share })
@@ -118,10 +119,6 @@ impl Names {
 
     pub(super) fn objects(&self) -> &Objects {
         &self.objects
-    }
-
-    pub(super) fn root(&self) -> BorrowedFd<'_> {
-        self.root.as_fd()
     }
 
     /// Whether a path of several steps is to be opened by `openat2`.
@@ -144,26 +141,18 @@ impl Names {
         Start { folder: self.root.as_fd(), steps: last > 0 }
     }
 
-    /// Flags that open every file of the dataset: direct I/O where it is asked for, no wait for what stands in the
-    /// place of a file, and, where this user may, no update of the time of last access, as reads of single blocks do
-    /// without it. Beside them the alignment of direct I/O, 1 without.
+    /// Flags that open every file of the dataset, and the alignment of direct I/O (1 without it). They ask for direct
+    /// I/O where `direct` says so, never wait for what stands in the place of a file, and leave the time of last access
+    /// as it is where this user may, as reads of blocks do.
     pub(super) fn open_flags(&self, direct: bool) -> Result<(OFlags, u32), StoreError> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NOATIME | OFlags::NONBLOCK;
         if !direct {
             return Ok((flags, 1));
         }
-        let refused = || direct::refused(&self.at, FileSystem::of(&self.root));
-        for object in 0..TRIES.min(self.objects.count()) {
-            match tree::open_file(&self.root, self.objects.key(object).as_str(), OFlags::DIRECT) {
-                Ok(file) => {
-                    let align_bytes = probe::direct_align(file.as_fd()).ok_or_else(refused)?;
-                    return Ok((flags | OFlags::DIRECT, align_bytes));
-                }
-                Err(Errno::INVAL) => return Err(refused()),
-                Err(_) => {}
-            }
+        match probe::direct_align_of_objects(&self.root, &self.objects) {
+            Ok(align_bytes) => Ok((flags | OFlags::DIRECT, align_bytes)),
+            Err(_) => Err(probe::direct_refused(&self.at, FileSystem::of(&self.root))),
         }
-        Ok((flags | OFlags::DIRECT, probe::CAUTIOUS_ALIGN_BYTES))
     }
 
     /// How folders are found, in words.
@@ -190,29 +179,30 @@ impl Names {
     pub(super) fn look(&self, object: u32, name: &mut Name) -> Result<(u32, u64), OpError> {
         let start = self.locate(object, name);
         let stat = statat(start.folder, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW);
-        stat.map(|stat| (stat.st_mode, stat.st_size.unsigned_abs()))
-            .map_err(|errno| OpError::from_errno(errno.raw_os_error()))
+        stat.map(|stat| (stat.st_mode, stat.st_size.unsigned_abs())).map_err(failure::of_operation)
     }
 
     /// Opens a file by its name.
     #[inline]
     pub(super) fn open_file(&self, start: Start<'_>, name: &Name, flags: OFlags) -> Result<OwnedFd, Errno> {
-        let flags = flags | OFlags::CLOEXEC;
-        if start.steps && self.beneath {
-            openat2(start.folder, name.as_c_str(), flags, Mode::empty(), RESOLVE)
-        } else {
-            openat(start.folder, name.as_c_str(), flags, Mode::empty())
-        }
+        open_path(start.folder, name.as_c_str(), flags, start.steps && self.beneath)
+    }
+
+    /// Opens a folder by its path from the root.
+    pub(super) fn open_folder(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+        open_path(self.root.as_fd(), path, flags | OFlags::DIRECTORY, self.beneath)
     }
 }
 
 impl Folders {
     fn open(root: &OwnedFd, objects: &Objects, keys: &[Option<Key>]) -> Self {
-        let folders = keys.iter().map(|key| open_folder(root, key.as_ref()).ok().map(Held::new)).collect();
+        let open = |key: &Option<Key>| tree::folder(root, key.as_ref().map_or(".", Key::as_str));
+        let folders = keys.iter().map(|key| open(key).ok().map(Held::new)).collect();
         let of = match objects {
             Objects::Uniform { files_per_folder, .. } => FolderOf::Every((*files_per_folder).max(1)),
             Objects::Varied(varied) => FolderOf::Every(varied.files_per_folder.max(1)),
             Objects::Listed(_) => {
+                // Looked up once here; reads then find a folder by an index.
                 let numbers: HashMap<&Option<Key>, u32> = keys.iter().zip(0..).collect();
                 let number = |object| numbers.get(&objects.key(object).folder()).copied().unwrap_or(u32::MAX);
                 FolderOf::Listed((0..objects.count()).map(number).collect())
@@ -232,8 +222,15 @@ impl Folders {
     }
 }
 
-fn open_folder(root: &OwnedFd, key: Option<&Key>) -> Result<OwnedFd, Errno> {
-    tree::folder(root, key.map_or(".", Key::as_str))
+/// Opens what is at a path, walking its steps without following links where `beneath` says so.
+#[inline]
+fn open_path(folder: BorrowedFd<'_>, path: impl Arg, flags: OFlags, beneath: bool) -> Result<OwnedFd, Errno> {
+    let flags = flags | OFlags::CLOEXEC;
+    if beneath {
+        openat2(folder, path, flags, Mode::empty(), RESOLVE)
+    } else {
+        openat(folder, path, flags, Mode::empty())
+    }
 }
 
 impl Name {

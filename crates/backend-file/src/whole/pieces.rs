@@ -1,6 +1,7 @@
 //! A whole file while it is read piece by piece: what to ask next, and what an answer means.
 
 use backend::{ErrorKind, FilePieces, OpError, Piece};
+use rustix::fs::FileType;
 
 /// A file of a planned size, read from its start to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub(super) struct Ask {
 
 /// What an answer means for the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum PiecesAnswer {
     /// All is read, or can not be.
     Ended(Result<u64, OpError>),
     /// Ask the same again.
@@ -76,31 +77,42 @@ impl Pieces {
     }
 
     /// Takes the kernel's answer: bytes read, or a negative error number.
-    pub(super) fn answer(&mut self, result: i32) -> Answer {
+    pub(super) fn answer(&mut self, result: i32) -> PiecesAnswer {
         let Ok(read) = u32::try_from(result) else {
             return match -result {
-                libc::EINTR | libc::EAGAIN => Answer::Repeat,
-                errno => Answer::Ended(Err(OpError::from_errno(errno))),
+                libc::EINTR | libc::EAGAIN => PiecesAnswer::Repeat,
+                errno => PiecesAnswer::Ended(Err(OpError::from_errno(errno))),
             };
         };
         let piece = self.piece().len;
         let filled = self.filled.saturating_add(read);
         if filled > piece {
-            return Answer::Ended(Err(OpError { kind: ErrorKind::Changed, code: 0 }));
+            return PiecesAnswer::Ended(Err(OpError { kind: ErrorKind::Changed, code: 0 }));
         }
         self.filled = filled;
         if filled < piece {
             // Direct I/O stops between blocks only at the end of the file, and cannot go on from there.
             let ended = read == 0 || !read.is_multiple_of(self.align);
             let eof = OpError { kind: ErrorKind::Eof, code: 0 };
-            return if ended { Answer::Ended(Err(eof)) } else { Answer::Short };
+            return if ended { PiecesAnswer::Ended(Err(eof)) } else { PiecesAnswer::Short };
         }
         if self.is_last() {
-            return Answer::Ended(Ok(self.bytes()));
+            return PiecesAnswer::Ended(Ok(self.bytes()));
         }
         self.number += 1;
         self.filled = 0;
-        Answer::Next
+        PiecesAnswer::Next
+    }
+}
+
+/// A file that is there with the size of the plan; the error says what else it is.
+pub(super) fn judge_size(mode: u32, bytes: u64, planned: u64) -> Result<(), OpError> {
+    match FileType::from_raw_mode(mode) {
+        FileType::RegularFile if bytes == planned => Ok(()),
+        FileType::RegularFile => Err(OpError { kind: ErrorKind::Changed, code: 0 }),
+        FileType::Symlink => Err(OpError::from_errno(libc::ELOOP)),
+        FileType::Directory => Err(OpError::from_errno(libc::EISDIR)),
+        _ => Err(OpError::from_errno(libc::EINVAL)),
     }
 }
 
@@ -108,8 +120,8 @@ impl Pieces {
 mod tests {
     use super::*;
 
-    const EOF: Answer = Answer::Ended(Err(OpError { kind: ErrorKind::Eof, code: 0 }));
-    const CHANGED: Answer = Answer::Ended(Err(OpError { kind: ErrorKind::Changed, code: 0 }));
+    const EOF: PiecesAnswer = PiecesAnswer::Ended(Err(OpError { kind: ErrorKind::Eof, code: 0 }));
+    const CHANGED: PiecesAnswer = PiecesAnswer::Ended(Err(OpError { kind: ErrorKind::Changed, code: 0 }));
 
     fn ask(offset: u64, skip: u32, len: u32, extra: u32) -> Ask {
         Ask { offset, skip, len, extra }
@@ -125,37 +137,37 @@ mod tests {
     fn a_file_is_read_in_pieces_and_short_reads_go_on() {
         let mut file = pieces(10_000, 4096, 1, false).unwrap();
         assert_eq!(file.ask(), ask(0, 0, 4096, 0));
-        assert_eq!(file.answer(4000), Answer::Short);
+        assert_eq!(file.answer(4000), PiecesAnswer::Short);
         assert_eq!(file.ask(), ask(4000, 4000, 96, 0));
-        assert_eq!(file.answer(-libc::EINTR), Answer::Repeat);
-        assert_eq!(file.answer(96), Answer::Next);
-        assert_eq!(file.answer(4096), Answer::Next);
+        assert_eq!(file.answer(-libc::EINTR), PiecesAnswer::Repeat);
+        assert_eq!(file.answer(96), PiecesAnswer::Next);
+        assert_eq!(file.answer(4096), PiecesAnswer::Next);
         assert_eq!(file.ask(), ask(8192, 0, 1808, 0));
-        assert_eq!(file.answer(1808), Answer::Ended(Ok(10_000)));
+        assert_eq!(file.answer(1808), PiecesAnswer::Ended(Ok(10_000)));
     }
 
     #[test]
     fn the_last_read_looks_beyond_the_end_where_it_is_asked_to() {
         let mut file = pieces(5000, 4096, 1, true).unwrap();
         assert_eq!(file.ask(), ask(0, 0, 4096, 0));
-        assert_eq!(file.answer(4096), Answer::Next);
+        assert_eq!(file.answer(4096), PiecesAnswer::Next);
         assert_eq!(file.ask(), ask(4096, 0, 904, 1));
-        assert_eq!(file.clone().answer(904), Answer::Ended(Ok(5000)));
+        assert_eq!(file.clone().answer(904), PiecesAnswer::Ended(Ok(5000)));
         assert_eq!(file.answer(905), CHANGED);
         let full = pieces(4096, 4096, 1, true).unwrap();
         assert_eq!(full.ask(), ask(0, 0, 4096, 1));
         assert_eq!(pieces(0, 4096, 1, true).unwrap().ask(), ask(0, 0, 0, 1));
-        assert_eq!(pieces(0, 4096, 1, true).unwrap().answer(0), Answer::Ended(Ok(0)));
+        assert_eq!(pieces(0, 4096, 1, true).unwrap().answer(0), PiecesAnswer::Ended(Ok(0)));
     }
 
     #[test]
     fn direct_reads_ask_whole_blocks_and_take_the_tail() {
         let mut file = pieces(4800, 4096, 512, true).unwrap();
-        assert_eq!(file.answer(4096), Answer::Next);
+        assert_eq!(file.answer(4096), PiecesAnswer::Next);
         assert_eq!(file.ask(), ask(4096, 0, 1024, 0));
         assert_eq!(file.clone().answer(1024), CHANGED, "the block was full");
         assert_eq!(file.clone().answer(600), EOF, "cut inside a block");
-        assert_eq!(file.answer(704), Answer::Ended(Ok(4800)));
+        assert_eq!(file.answer(704), PiecesAnswer::Ended(Ok(4800)));
         assert_eq!(pieces(4096, 4096, 512, true).unwrap().ask(), ask(0, 0, 4096, 512));
         assert_eq!(pieces(4900, 5000, 512, false).unwrap().ask(), ask(0, 0, 5120, 0));
         assert!(pieces(9000, 5000, 512, false).is_err(), "a second piece would begin inside a block");
@@ -165,9 +177,18 @@ mod tests {
     #[test]
     fn the_end_before_the_bytes_asked_is_an_error_and_errors_keep_their_number() {
         let mut file = pieces(300, 4096, 1, true).unwrap();
-        assert_eq!(file.answer(100), Answer::Short);
+        assert_eq!(file.answer(100), PiecesAnswer::Short);
         assert_eq!(file.answer(0), EOF);
         let error = OpError { kind: ErrorKind::Io, code: libc::EIO as u32 };
-        assert_eq!(file.answer(-libc::EIO), Answer::Ended(Err(error)));
+        assert_eq!(file.answer(-libc::EIO), PiecesAnswer::Ended(Err(error)));
+    }
+
+    #[test]
+    fn only_a_file_of_the_planned_size_is_well() {
+        assert_eq!(judge_size(libc::S_IFREG | 0o644, 10, 10), Ok(()));
+        assert_eq!(judge_size(libc::S_IFREG, 11, 10).unwrap_err().kind, ErrorKind::Changed);
+        assert_eq!(judge_size(libc::S_IFLNK, 10, 10).unwrap_err().code, libc::ELOOP as u32);
+        assert_eq!(judge_size(libc::S_IFDIR, 10, 10).unwrap_err().code, libc::EISDIR as u32);
+        assert_eq!(judge_size(libc::S_IFIFO, 10, 10).unwrap_err().kind, ErrorKind::Other);
     }
 }

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use backend::{Clock, FilePieces, Op, OpError, PHASE_STAMPS, QueueReport, QueueSpec, Request, StoreError};
 use plan::{Cache, Operation};
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{Mode, OFlags, RawDir, fstat, openat};
+use rustix::fs::{OFlags, RawDir, fstat};
 use rustix::io::{Errno, ReadWriteFlags};
 
-use super::names::{Name, Names, RESOLVE};
-use super::pieces::{Answer, Pieces};
-use super::sizes;
+use super::names::{Name, Names};
+use super::pieces::{Pieces, PiecesAnswer, judge_size};
 use crate::inline::Serve;
-use crate::pread::{as_result, read_at};
-use crate::span::read_flags;
+use crate::pread::read_at;
+use crate::span::{granted_align, read_flags};
+use crate::{failure, tree};
 
 /// Phases of a whole file.
 const PHASES: &[&str] = &["open_ns", "stat_ns", "read_ns", "close_ns"];
@@ -66,11 +66,12 @@ impl PosixCalls {
         buffer: &mut [u8],
         phase_ns: &mut [u64; PHASE_STAMPS],
     ) -> Result<u64, OpError> {
-        let file = self.open_file(object).map_err(error)?;
+        let file = self.open_file(object).map_err(failure::of_operation)?;
         phase_ns[0] = self.clock.now_ns();
+        // fstat, and the close as `file` is dropped. The operation ends only after it, so the close is timed.
         self.enters += 2;
-        let stat = fstat(&file).map_err(error)?;
-        sizes::judge(stat.st_mode, stat.st_size.unsigned_abs(), bytes)?;
+        let stat = fstat(&file).map_err(failure::of_operation)?;
+        judge_size(stat.st_mode, stat.st_size.unsigned_abs(), bytes)?;
         phase_ns[1] = self.clock.now_ns();
         let read = self.read_all(&file, bytes, buffer)?;
         phase_ns[2] = self.clock.now_ns();
@@ -81,7 +82,7 @@ impl PosixCalls {
         let start = self.names.locate(object, &mut self.name);
         self.enters += 1;
         self.opens += 1;
-        keeping_times(&mut self.flags, |flags| self.names.open_file(start, &self.name, flags))
+        tree::keeping_times(&mut self.flags, |flags| self.names.open_file(start, &self.name, flags))
     }
 
     fn read_all(&mut self, file: &OwnedFd, bytes: u64, buffer: &mut [u8]) -> Result<u64, OpError> {
@@ -94,11 +95,10 @@ impl PosixCalls {
             let ask = pieces.ask();
             let room = &mut buffer[ask.skip as usize..][..ask.len as usize];
             self.enters += 1;
-            let answer = read_at(file.as_fd(), room, ask.offset, self.read_flags);
-            match pieces.answer(answer.map_or_else(|errno| -errno.raw_os_error(), as_result)) {
-                Answer::Ended(result) => return result,
-                Answer::Short => self.short_reads += 1,
-                Answer::Repeat | Answer::Next => {}
+            match pieces.answer(read_at(file.as_fd(), room, ask.offset, self.read_flags)) {
+                PiecesAnswer::Ended(result) => return result,
+                PiecesAnswer::Short => self.short_reads += 1,
+                PiecesAnswer::Repeat | PiecesAnswer::Next => {}
             }
         }
     }
@@ -106,37 +106,16 @@ impl PosixCalls {
     fn stat(&mut self, object: u32) -> Result<u64, OpError> {
         self.enters += 1;
         let (mode, bytes) = self.names.look(object, &mut self.name)?;
-        sizes::judge(mode, bytes, self.names.objects().bytes(object)).map(|()| 0)
+        judge_size(mode, bytes, self.names.objects().bytes(object)).map(|()| 0)
     }
 
     fn list(&mut self, folder: u32, buffer: &mut [u8]) -> Result<u64, Errno> {
         let path = self.folders.get(folder as usize).ok_or(Errno::NOENT)?;
+        // openat and close; getdents64 is counted where its buffer is filled.
         self.enters += 2;
         self.opens += 1;
-        let (root, beneath) = (self.names.root(), self.names.beneath());
-        let folder = keeping_times(&mut self.flags, |flags| {
-            let flags = flags | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            if beneath {
-                rustix::fs::openat2(root, path, flags, Mode::empty(), RESOLVE)
-            } else {
-                openat(root, path, flags, Mode::empty())
-            }
-        })?;
+        let folder = tree::keeping_times(&mut self.flags, |flags| self.names.open_folder(path, flags))?;
         count_entries(&folder, buffer, &mut self.enters)
-    }
-}
-
-/// Opens with `flags`, or, where only the owner may leave the time of last access as it is, from then on without.
-fn keeping_times(
-    flags: &mut OFlags,
-    open: impl Fn(OFlags) -> Result<OwnedFd, Errno>,
-) -> Result<OwnedFd, Errno> {
-    match open(*flags) {
-        Err(Errno::PERM) if flags.contains(OFlags::NOATIME) => {
-            flags.remove(OFlags::NOATIME);
-            open(*flags)
-        }
-        opened => opened,
     }
 }
 
@@ -159,10 +138,6 @@ fn count_entries(folder: &OwnedFd, buffer: &mut [u8], enters: &mut u64) -> Resul
     }
 }
 
-fn error(errno: Errno) -> OpError {
-    OpError::from_errno(errno.raw_os_error())
-}
-
 impl Serve for PosixCalls {
     fn serve(&mut self, request: &mut Request, phase_ns: &mut [u64; PHASE_STAMPS]) -> Result<u64, OpError> {
         match request.op {
@@ -171,7 +146,7 @@ impl Serve for PosixCalls {
             }
             Op::Stat { object } if self.operation == Operation::Stat => self.stat(object),
             Op::List { folder } if self.operation == Operation::List => {
-                self.list(folder, request.buf.as_mut_slice()).map_err(error)
+                self.list(folder, request.buf.as_mut_slice()).map_err(failure::of_operation)
             }
             _ => Err(OpError::from_errno(libc::EOPNOTSUPP)),
         }
@@ -183,9 +158,7 @@ impl Serve for PosixCalls {
 
     fn report(&self) -> QueueReport {
         let mut granted = vec![("folders", self.names.summary())];
-        if self.align_bytes > 1 {
-            granted.push(("direct_align_bytes", self.align_bytes.to_string()));
-        }
+        granted.extend(granted_align(self.align_bytes));
         QueueReport {
             granted,
             short_reads: self.short_reads,

@@ -12,18 +12,17 @@ use std::os::fd::FromRawFd;
 use std::sync::Arc;
 
 use backend::{
-    Clock, Completion, FilePieces, IoQueue, Op, OpError, QueueError, QueueReport, QueueSpec, Request, Stamps,
-    StoreError,
+    Clock, Completion, FilePieces, Op, OpError, QueueReport, QueueSpec, Request, Stamps, StoreError,
 };
 use plan::{Cache, Operation};
 use rustix::fd::OwnedFd;
 use rustix::fs::OFlags;
 
-use super::entries::{Entries, Place, Slots};
+use super::entries::{Entries, EntryMemory, FileSlots};
 use super::names::Names;
 use super::pieces::Pieces;
-use super::stages::{Flight, Stage, Then};
-use crate::span::read_flags;
+use super::stages::{FileFlight, Stage, Then};
+use crate::span::{granted_align, read_flags};
 use crate::uring::available;
 use crate::uring::register::Buffers;
 use crate::uring::ring::Ring;
@@ -37,7 +36,7 @@ const PHASES: &[&str] = &["open_ns", "read_ns", "close_ns"];
 const GIVE_UP_NS: u64 = 1_000_000_000;
 
 /// One thread's ring and the files on their way.
-pub(super) struct StagedQueue {
+pub(super) struct StagedFiles {
     outbox: Outbox,
     names: Arc<Names>,
     entries: Entries,
@@ -46,8 +45,8 @@ pub(super) struct StagedQueue {
     align_bytes: u32,
     clock: Clock,
     /// By the number that an entry carries.
-    flights: Vec<Option<Flight>>,
-    places: Box<[Place]>,
+    flights: Vec<Option<FileFlight>>,
+    memory: Box<[EntryMemory]>,
     free: Vec<u32>,
     /// Reused for what a look finds.
     reaped: Vec<(u32, i32)>,
@@ -55,7 +54,7 @@ pub(super) struct StagedQueue {
     opens: u64,
 }
 
-impl StagedQueue {
+impl StagedFiles {
     /// Opens a ring on the calling thread, which alone may use it.
     pub(super) fn open(names: Arc<Names>, spec: &QueueSpec<'_>) -> Result<Self, StoreError> {
         if spec.operation == Operation::List {
@@ -68,7 +67,7 @@ impl StagedQueue {
         }
         let ring = Ring::open(spec.depth).map_err(|error| available::refused(&error))?;
         let buffers = Buffers::register(&ring, spec.arena, spec.registered)?;
-        let slots = Slots::register(&ring, spec.depth, spec.registered)?;
+        let slots = FileSlots::register(&ring, spec.depth, spec.registered)?;
         let depth = spec.depth as usize;
         Ok(Self {
             outbox: Outbox::new(ring, spec.depth, spec.submit_batch),
@@ -79,28 +78,12 @@ impl StagedQueue {
             align_bytes,
             clock: spec.clock.clone(),
             flights: (0..depth).map(|_| None).collect(),
-            places: (0..depth).map(|_| Place::new()).collect(),
+            memory: (0..depth).map(|_| EntryMemory::new()).collect(),
             free: (0..spec.depth).rev().collect(),
             reaped: Vec::with_capacity(depth),
             short_reads: 0,
             opens: 0,
         })
-    }
-
-    /// Takes one request; one that cannot even begin comes back ended.
-    fn take(&mut self, request: Request) -> Result<(), Completion> {
-        let (object, pieces, stage) = match self.first_stage(&request) {
-            Ok(first) => first,
-            Err(error) => return Err(self.refuse(request, error)),
-        };
-        // `submit` takes no more requests than there are free numbers.
-        if let Some(number) = self.free.pop() {
-            self.opens += u64::from(stage == Stage::Open);
-            self.flights[number as usize] =
-                Some(Flight::new(request.token, request.buf, object, pieces, stage));
-            self.fill(number);
-        }
-        Ok(())
     }
 
     fn first_stage(&self, request: &Request) -> Result<(u32, Pieces, Stage), OpError> {
@@ -128,27 +111,27 @@ impl StagedQueue {
     fn fill(&mut self, number: u32) {
         let Some(flight) = &mut self.flights[number as usize] else { return };
         flight.keeps_time = self.entries.keeps_times();
-        let place = &mut self.places[number as usize];
-        let entry = self.entries.entry(number, flight, place, &self.names);
-        // SAFETY: the flight owns its buffer, and the queue its place and the folders, until the completion of
-        // this entry is reaped; what is given up is leaked.
+        let memory = &mut self.memory[number as usize];
+        let entry = self.entries.entry(number, flight, memory, &self.names);
+        // SAFETY: the flight owns its buffer, and the queue the memory of its entries and the folders, until the
+        // completion of this entry is reaped; what is given up is leaked.
         unsafe { self.outbox.push(number, entry) };
     }
 
     fn answered(&mut self, number: u32, answer: i32, now_ns: u64) -> Option<Completion> {
         let place = self.flights.get_mut(number as usize)?;
         let flight = place.as_mut()?;
-        // Only the owner of a file may leave its time of last access as it is.
+        // open(2): O_NOATIME is EPERM for a user who does not own the file. Tried once, then left out for all files.
         if flight.stage == Stage::Open && flight.keeps_time && answer == -libc::EPERM {
             self.entries.touch();
             self.fill(number);
             return None;
         }
-        match flight.answer(answer, &self.places[number as usize].look, now_ns) {
+        match flight.answer(answer, &self.memory[number as usize].look, now_ns) {
             Then::End => {
                 let mut flight = place.take()?;
                 if flight.is_changed() {
-                    flight.settle(self.names.look(flight.object, &mut self.places[number as usize].name));
+                    flight.settle(self.names.look(flight.object, &mut self.memory[number as usize].name));
                 }
                 self.free.push(number);
                 return Some(flight.land(now_ns));
@@ -174,10 +157,10 @@ impl StagedQueue {
                 if flight.stage == Stage::Close && answer != -libc::ECANCELED {
                     flight.fd = -1;
                 }
-                let _ = flight.answer(answer, &self.places[number as usize].look, 0);
+                let _ = flight.answer(answer, &self.memory[number as usize].look, 0);
             }
             let mut begun = self.flights.iter().zip(&in_kernel).filter(|(_, in_kernel)| **in_kernel);
-            let is_missing = |flight: &Flight| matches!(flight.stage, Stage::Open | Stage::Close);
+            let is_missing = |flight: &FileFlight| matches!(flight.stage, Stage::Open | Stage::Close);
             if !begun.any(|(flight, _)| flight.as_ref().is_some_and(is_missing)) {
                 break;
             }
@@ -196,13 +179,28 @@ impl StagedQueue {
     }
 }
 
-impl Turns for StagedQueue {
+impl Turns for StagedFiles {
     fn outbox(&mut self) -> &mut Outbox {
         &mut self.outbox
     }
 
     fn clock(&self) -> &Clock {
         &self.clock
+    }
+
+    fn take(&mut self, request: Request) -> Result<(), Completion> {
+        let (object, pieces, stage) = match self.first_stage(&request) {
+            Ok(first) => first,
+            Err(error) => return Err(self.refuse(request, error)),
+        };
+        // `submit` takes no more requests than there are free numbers.
+        if let Some(number) = self.free.pop() {
+            self.opens += u64::from(stage == Stage::Open);
+            self.flights[number as usize] =
+                Some(FileFlight::new(request.token, request.buf, object, pieces, stage));
+            self.fill(number);
+        }
+        Ok(())
     }
 
     fn begin(&mut self, number: u32, now_ns: u64) {
@@ -212,6 +210,7 @@ impl Turns for StagedQueue {
     }
 
     fn look(&mut self, done: &mut Vec<Completion>) {
+        // Taken out of the queue: an answer may fill the next entry, which borrows the whole queue.
         let mut reaped = mem::take(&mut self.reaped);
         reaped.extend(self.outbox.ring.completions());
         if !reaped.is_empty() {
@@ -223,31 +222,17 @@ impl Turns for StagedQueue {
         self.reaped = reaped;
     }
 
-    fn outstanding(&self) -> u32 {
-        (self.flights.len() - self.free.len()) as u32
+    fn depth(&self) -> usize {
+        self.flights.len()
+    }
+
+    fn free(&self) -> usize {
+        self.free.len()
     }
 
     /// A stage that has ended is not kept waiting for those of others.
     fn want(&self, missing: u32) -> u32 {
         missing.min(1)
-    }
-}
-
-impl IoQueue for StagedQueue {
-    fn submit(&mut self, requests: &mut Vec<Request>, done: &mut Vec<Completion>) -> Result<(), QueueError> {
-        let taken = requests.len().min(self.free.len());
-        for request in requests.drain(..taken) {
-            done.extend(self.take(request).err());
-        }
-        Ok(())
-    }
-
-    fn wait(&mut self, min: usize, until_ns: u64, done: &mut Vec<Completion>) -> Result<(), QueueError> {
-        self.turn_until(min, until_ns, done)
-    }
-
-    fn in_flight(&self) -> u32 {
-        self.outstanding()
     }
 
     fn phases(&self) -> &'static [&'static str] {
@@ -261,9 +246,7 @@ impl IoQueue for StagedQueue {
             ("files", self.entries.slots.summary()),
             ("folders", self.names.summary()),
         ];
-        if self.align_bytes > 1 {
-            granted.push(("direct_align_bytes", self.align_bytes.to_string()));
-        }
+        granted.extend(granted_align(self.align_bytes));
         QueueReport {
             granted,
             short_reads: self.short_reads,
@@ -272,25 +255,18 @@ impl IoQueue for StagedQueue {
             ..QueueReport::default()
         }
     }
-
-    fn close(mut self: Box<Self>, until_ns: u64, done: &mut Vec<Completion>) -> u32 {
-        let outstanding = self.in_flight() as usize;
-        // A broken ring returns nothing more; what is outstanding on it is abandoned.
-        let _ = self.wait(outstanding, until_ns, done);
-        self.in_flight()
-    }
 }
 
-impl Drop for StagedQueue {
+impl Drop for StagedFiles {
     fn drop(&mut self) {
-        if self.in_flight() == 0 {
+        if self.outstanding() == 0 {
             return;
         }
-        if self.entries.slots != Slots::Ring {
+        if self.entries.slots != FileSlots::Ring {
             self.close_descriptors();
         }
         // The kernel may still write to what the flights point to.
-        mem::forget(mem::take(&mut self.places));
+        mem::forget(mem::take(&mut self.memory));
         for flight in self.flights.iter_mut().filter_map(Option::take) {
             mem::forget(flight.buf);
         }

@@ -3,10 +3,9 @@
 use backend::{Buf, Completion, ErrorKind, OpError, PHASE_STAMPS, Stamps};
 use rustix::fd::RawFd;
 
-use super::pieces::{Answer, Pieces};
-use super::sizes;
+use super::pieces::{Pieces, PiecesAnswer, judge_size};
 
-/// What stands for the beginning of an operation that was not handed over yet.
+/// The beginning of an operation that was not handed over yet.
 const NOT_BEGUN: u64 = u64::MAX;
 
 const CHANGED: OpError = OpError { kind: ErrorKind::Changed, code: 0 };
@@ -34,7 +33,7 @@ pub(super) enum Then {
 
 /// An operation that was taken and has not ended.
 #[derive(Debug)]
-pub(super) struct Flight {
+pub(super) struct FileFlight {
     pub(super) token: u32,
     pub(super) buf: Buf,
     pub(super) stage: Stage,
@@ -49,7 +48,7 @@ pub(super) struct Flight {
     result: Result<u64, OpError>,
 }
 
-impl Flight {
+impl FileFlight {
     /// A whole file to be read, or, with `stage` [`Stage::Look`], a name to be looked at.
     pub(super) fn new(token: u32, buf: Buf, object: u32, pieces: Pieces, stage: Stage) -> Self {
         Self {
@@ -74,12 +73,13 @@ impl Flight {
     /// Takes the answer to the stage it is in.
     pub(super) fn answer(&mut self, answer: i32, look: &libc::statx, now_ns: u64) -> Then {
         match self.stage {
+            // Neither has done anything yet, so the same entry is handed over again.
             Stage::Open | Stage::Look if matches!(-answer, libc::EINTR | libc::EAGAIN) => Then::GoOn,
             Stage::Open => self.opened(answer, now_ns),
             Stage::Read => self.read(answer, now_ns),
             Stage::Close => self.end(ended(answer)),
             Stage::Look => {
-                let judged = sizes::judge(u32::from(look.stx_mode), look.stx_size, self.pieces.bytes());
+                let judged = judge_size(u32::from(look.stx_mode), look.stx_size, self.pieces.bytes());
                 self.end(ended(answer).and(judged))
             }
         }
@@ -97,9 +97,9 @@ impl Flight {
 
     fn read(&mut self, answer: i32, now_ns: u64) -> Then {
         match self.pieces.answer(answer) {
-            Answer::Repeat | Answer::Next => Then::GoOn,
-            Answer::Short => Then::Short,
-            Answer::Ended(result) => {
+            PiecesAnswer::Repeat | PiecesAnswer::Next => Then::GoOn,
+            PiecesAnswer::Short => Then::Short,
+            PiecesAnswer::Ended(result) => {
                 // Its size was not asked before: one that ends early is one of another size.
                 self.result =
                     result.map_err(|error| if error.kind == ErrorKind::Eof { CHANGED } else { error });
@@ -119,15 +119,14 @@ impl Flight {
         Then::End
     }
 
-    /// Whether it was read in full, or in part, and found to be of another size: which anything may be that is no
-    /// file.
+    /// Whether it turned out to be of another size than planned. What is no regular file at all looks the same here.
     pub(super) fn is_changed(&self) -> bool {
         self.stage != Stage::Look && self.result.is_err_and(|error| error.kind == ErrorKind::Changed)
     }
 
     /// Takes what a look at its name says of a file that has changed.
     pub(super) fn settle(&mut self, looked: Result<(u32, u64), OpError>) {
-        let judged = looked.and_then(|(mode, bytes)| sizes::judge(mode, bytes, self.pieces.bytes()));
+        let judged = looked.and_then(|(mode, bytes)| judge_size(mode, bytes, self.pieces.bytes()));
         if let Err(error) =
             judged.map_err(|error| if error.kind == ErrorKind::NotFound { CHANGED } else { error })
         {
@@ -135,7 +134,7 @@ impl Flight {
         }
     }
 
-    /// What its caller gets.
+    /// The completion for its caller.
     pub(super) fn land(self, done_ns: u64) -> Completion {
         let Self { token, buf, begun_ns, phase_ns, result, .. } = self;
         let stamps = Stamps { begun_ns: begun_ns.min(done_ns), phase_ns, done_ns };

@@ -116,8 +116,8 @@ pub(crate) fn both(root: &Path) -> [(&'static str, FileStore); 2] {
 impl Opened {
     /// Runs all operations, as many at once as there are buffers, and hands each end to `each`.
     pub(crate) fn run(&mut self, ops: &[Op], mut each: impl FnMut(Op, &Completion)) {
-        let until = (&self.clock, self.clock.now_ns() + LATER_NS);
-        conformance::drive(&mut *self.queue, &mut self.free, ops, until, |at, completion| {
+        let patience = (&self.clock, LATER_NS);
+        conformance::drive(&mut *self.queue, &mut self.free, ops, patience, |at, completion| {
             each(ops[at], completion);
         });
     }

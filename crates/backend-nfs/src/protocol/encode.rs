@@ -30,17 +30,26 @@ impl Procedure {
 }
 
 /// Data may stay in the server's memory until a COMMIT (`stable_how`).
+// FILE_SYNC would make every WRITE of a dataset wait for the disk. One COMMIT at the end makes all of them
+// durable.
 const UNSTABLE: u32 = 0;
 
-/// Says that no fragment follows (RFC 5531 section 11).
+/// The bit of a record mark that says that no fragment follows (RFC 5531 section 11).
 pub(crate) const LAST_FRAGMENT: u32 = 1 << 31;
 
-/// What pads bytes to a multiple of four.
+/// Pads bytes to a multiple of four (RFC 4506 section 3).
 const PADDING: &[u8; 3] = &[0; 3];
 
 /// The padding behind so many bytes.
 pub(crate) fn padding(bytes: usize) -> &'static [u8] {
     &PADDING[..bytes.next_multiple_of(4) - bytes]
+}
+
+/// Where a listing goes on: both are of the last entry that was read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ListingFrom {
+    pub(crate) cookie: u64,
+    pub(crate) verifier: [u8; 8],
 }
 
 /// Writes the calls of one caller.
@@ -69,8 +78,10 @@ impl Calls {
 
     fn begin<'o>(&self, id: u32, procedure: Procedure, out: &'o mut Vec<u8>) -> Call<'o> {
         let start = out.len();
+        // The record mark, which is known only when the call is written (`Call::end`).
         out.extend([0; 4]);
         out.extend(id.to_be_bytes());
+        // Head and credentials are the same in every call, so they are copied and not written anew.
         out.extend(&self.before);
         out.extend((procedure as u32).to_be_bytes());
         out.extend(&self.after);
@@ -95,12 +106,13 @@ impl Calls {
         &self,
         id: u32,
         folder: &Handle,
-        (cookie, verifier): (u64, [u8; 8]),
+        from: ListingFrom,
         count: u32,
         out: &mut Vec<u8>,
     ) {
         let call = self.begin(id, Procedure::ReadFolder, out);
-        call.opaque(folder.as_slice()).long(cookie).long(u64::from_be_bytes(verifier)).word(count).end(0);
+        let verifier = u64::from_be_bytes(from.verifier);
+        call.opaque(folder.as_slice()).long(from.cookie).long(verifier).word(count).end(0);
     }
 
     /// All but the data and its padding.
@@ -112,6 +124,7 @@ impl Calls {
 
     /// Of a whole file.
     pub(crate) fn commit(&self, id: u32, file: &Handle, out: &mut Vec<u8>) {
+        // RFC 1813 section 3.3.21: offset and count of 0 mean all of the file.
         self.begin(id, Procedure::Commit, out).opaque(file.as_slice()).long(0).word(0).end(0);
     }
 }
@@ -209,7 +222,7 @@ mod tests {
         let args =
             READDIR3args { dir: handle3(), cookie: 9, cookieverf: cookieverf3(*b"verifier"), count: 77 };
         check(
-            &|out| calls.read_folder(7, &handle, (9, *b"verifier"), 77, out),
+            &|out| calls.read_folder(7, &handle, ListingFrom { cookie: 9, verifier: *b"verifier" }, 77, out),
             16,
             theirs(&credential, 7, 16, &args),
         );

@@ -7,17 +7,16 @@ mod task;
 mod tests;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::{fmt, mem};
 
-use backend::{ErrorKind, FilePieces, Op, OpError};
+use backend::{ErrorKind, FilePieces, Op, OpError, QueueReport};
 use backend_net::{Fate, Frame, Head, Mark, Message, Outcome, Phases, Place, Protocol, Reply, Text};
 use nfs3_types::rpc::opaque_auth;
 use plan::Operation;
 
-use self::encode::{Calls, Procedure, padding};
+use self::encode::{Calls, ListingFrom, Procedure, padding};
 use self::reply::{NONSENSE, Record, Said, Stop, frame, join, unjoined};
-use self::task::{Goal, Step};
+use self::task::Step;
 use crate::ENGINE;
 use crate::calls::NAME_BYTES_MAX;
 use crate::handles::Handles;
@@ -28,17 +27,15 @@ use crate::xdr::{Reader, Unread};
 pub(crate) use self::encode::LAST_FRAGMENT;
 pub(crate) use self::task::{PARTS_MAX, Task};
 
-/// What a reply has beside data or names, at most: head, verifier, attributes.
+/// Bytes of a reply beside its data or names, at most: head, verifier, attributes.
 const HEAD_BYTES_MAX: usize = 1024;
 
-/// What an operation of a queue goes by.
+/// What a queue asks, and of what.
 pub(crate) struct Asking {
     pub(crate) operation: Operation,
     pub(crate) handles: Arc<Handles>,
     /// Bytes of one read, whatever the server's limit.
     pub(crate) block_bytes: u32,
-    /// Reads that the server answered in part, for the report.
-    pub(crate) short_reads: Arc<AtomicU64>,
 }
 
 /// What a server allows.
@@ -60,9 +57,11 @@ pub(crate) struct Nfs {
     path: String,
     /// Room for a reply that comes in fragments.
     joined: Vec<u8>,
-    /// What the server said first of the file that is written: another says that it was restarted since, and forgot
+    /// The first verifier of the file that is written. A different one says that the server was restarted since, and lost
     /// what was not committed (RFC 1813 section 3.3.7).
     write_verifier: Option<[u8; 8]>,
+    /// Reads that the server answered in part.
+    short_reads: u64,
     first_failure: Option<String>,
 }
 
@@ -83,6 +82,7 @@ impl Nfs {
             path: String::new(),
             joined: Vec::new(),
             write_verifier: None,
+            short_reads: 0,
             first_failure: None,
         }
     }
@@ -125,6 +125,7 @@ impl Nfs {
     }
 
     fn read_head(&mut self, task: &mut Task, part: u32, bytes: &[u8]) -> Result<Head, Stop> {
+        // Taken out while it is borrowed by the record that is read from it.
         let mut joined = mem::take(&mut self.joined);
         let head = match join(bytes, HEAD_BYTES_MAX, &mut joined) {
             Ok(None) => self.read_record(task, part, bytes),
@@ -160,6 +161,7 @@ impl Nfs {
             Procedure::Commit => self.committed(&mut record.reader, task),
         };
         head.map_err(|unread| record.stop(unread))?;
+        // The next reply begins behind the record: what is left over shows that this one was not understood.
         if record.rest() > 0 {
             return Err(Stop::Nonsense("a reply that goes on behind its end"));
         }
@@ -170,7 +172,7 @@ impl Nfs {
     fn written(&mut self, reader: &mut Reader<'_>, task: &mut Task) -> Result<(), Unread> {
         reader.changes()?;
         let count = reader.word()?;
-        // How well it was kept; the COMMIT follows in any case.
+        // Whether it is on stable storage already; a COMMIT follows in any case.
         reader.word()?;
         let verifier = reader.eight()?;
         let slot = &mut task.slots[0];
@@ -207,6 +209,7 @@ fn found(reader: &mut Reader<'_>, task: &mut Task) -> Result<(), Unread> {
     task.handle = handle;
     match attributes {
         Some(attributes) => task.slots[0].failed = task.judge(&attributes).err(),
+        // RFC 1813 section 2.6: a server need not send attributes with a reply (`post_op_attr`).
         None => task.step = Step::GetAttributes,
     }
     Ok(())
@@ -235,6 +238,7 @@ fn data_head(record: &mut Record<'_>, task: &mut Task, part: u32) -> Result<Head
         return Err(Stop::Nonsense("a READ of more than was asked"));
     }
     let trailer = padding(count as usize).len();
+    // Data go straight into the buffer, so their length must be certain before the first byte is moved.
     if record.rest() != count as usize + trailer {
         return Err(Stop::Nonsense("a READ whose record has not the length of its data"));
     }
@@ -261,19 +265,19 @@ fn names_head(record: &mut Record<'_>, task: &mut Task) -> Result<Head, Stop> {
     Ok(Head::Text { head_bytes: record.reader.position() })
 }
 
-/// An entry of a folder, or the end of the page.
-enum Name {
+/// What comes next in a page of a listing.
+enum ListingItem {
     Entry { counts: bool, cookie: u64 },
     End { is_last: bool },
 }
 
-fn name(reader: &mut Reader<'_>) -> Result<Name, Unread> {
+fn listing_item(reader: &mut Reader<'_>) -> Result<ListingItem, Unread> {
     if !reader.flag()? {
-        return reader.flag().map(|is_last| Name::End { is_last });
+        return reader.flag().map(|is_last| ListingItem::End { is_last });
     }
     reader.long()?;
     let name = reader.opaque(NAME_BYTES_MAX)?;
-    Ok(Name::Entry { counts: !matches!(name, b"." | b".."), cookie: reader.long()? })
+    Ok(ListingItem::Entry { counts: !matches!(name, b"." | b".."), cookie: reader.long()? })
 }
 
 impl Protocol for Nfs {
@@ -284,6 +288,7 @@ impl Protocol for Nfs {
     }
 
     fn pipelines(&self) -> bool {
+        // RFC 5531 section 9: the xid of a reply names its call, so replies may come in any order.
         true
     }
 
@@ -344,7 +349,8 @@ impl Protocol for Nfs {
                 (Message::plain(0), Procedure::GetAttributes)
             }
             Step::Names => {
-                let from = (task.names.cookie, task.names.verifier);
+                let from = ListingFrom { cookie: task.names.cookie, verifier: task.names.verifier };
+                // READDIR, not READDIRPLUS: a loader that lists a folder asks for names alone.
                 self.calls.read_folder(id, &task.handle, from, self.sizes.listing_bytes, out);
                 (Message::plain(0), Procedure::ReadFolder)
             }
@@ -368,6 +374,7 @@ impl Protocol for Nfs {
     }
 
     fn frame(&mut self, bytes: &[u8]) -> Frame {
+        // Nothing longer was asked for. A longer record is a claim that nothing here can use.
         let most = self.sizes.read_bytes.max(self.sizes.listing_bytes) as usize + HEAD_BYTES_MAX;
         frame(bytes, most).unwrap_or_else(|what| {
             self.note(format_args!("{what}"));
@@ -385,13 +392,13 @@ impl Protocol for Nfs {
         let mut used = 0;
         let what = loop {
             let mut reader = Reader::new(&there[used..]);
-            match name(&mut reader) {
-                Ok(Name::Entry { counts, cookie }) => {
+            match listing_item(&mut reader) {
+                Ok(ListingItem::Entry { counts, cookie }) => {
                     names.entries += u64::from(counts);
                     names.in_page += 1;
                     names.cookie = cookie;
                 }
-                Ok(Name::End { is_last }) => {
+                Ok(ListingItem::End { is_last }) => {
                     used += reader.position();
                     if used < names.left {
                         break "a listing that goes on behind its end";
@@ -409,6 +416,8 @@ impl Protocol for Nfs {
                     }
                     return Text::Ended { used };
                 }
+                // A name may be cut by the end of a receive. What was read before it is done with, and the
+                // rest comes again.
                 Err(Unread::More(_)) if there.len() < names.left => {
                     names.left -= used;
                     return Text::More { used };
@@ -436,16 +445,13 @@ impl Protocol for Nfs {
             (None, Some(Procedure::Commit)) => Outcome::Ended(Ok(0)),
             (None, Some(Procedure::Read)) => {
                 let (outcome, short) = task.took(part);
-                if let (true, Some(asking)) = (short, &self.asking) {
-                    asking.short_reads.fetch_add(1, Ordering::Relaxed);
-                }
+                self.short_reads += u64::from(short);
                 outcome
             }
         };
         if let Outcome::Ended(Err(error)) = outcome {
             self.note(format_args!("{}", error.kind));
         }
-        debug_assert!(task.goal != Goal::Commit || outcome != Outcome::Goes);
         Reply { outcome, fate: Fate::Keep }
     }
 
@@ -456,7 +462,14 @@ impl Protocol for Nfs {
         task.fail(error)
     }
 
-    fn first_failure(&self) -> Option<String> {
-        self.first_failure.clone()
+    fn report(&self, report: &mut QueueReport) {
+        if let Some(asking) = &self.asking {
+            report.granted.extend([
+                ("read_bytes_max", self.sizes.read_bytes.to_string()),
+                ("handles_bytes", asking.handles.memory_bytes().to_string()),
+            ]);
+        }
+        report.short_reads += self.short_reads;
+        report.first_failure.clone_from(&self.first_failure);
     }
 }

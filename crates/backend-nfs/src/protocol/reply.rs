@@ -17,10 +17,10 @@ const NUMBER_BYTES: usize = 4;
 /// Bytes of the shortest reply: number, type, whether it was accepted.
 const REPLY_BYTES_MIN: usize = 12;
 
-/// Bytes to ask for where a head is not there in full: all that most heads have.
+/// Bytes to ask for where a head is not there in full; most heads have no more.
 const HEAD_BYTES: usize = 128;
 
-/// The bytes make no sense; the connection cannot be read on.
+/// The error of bytes that make no sense: nothing more can be read from the connection.
 pub(crate) const NONSENSE: OpError = OpError { kind: ErrorKind::Protocol, code: 0 };
 
 /// Why a reply cannot be read (on).
@@ -32,14 +32,15 @@ pub(crate) enum Stop {
     Nonsense(&'static str),
 }
 
-/// What a reply with data is that cannot be joined in little room.
+/// Why data in several fragments are refused.
 const DATA_IN_FRAGMENTS: &str = "data in several fragments, which are not read here";
 
-/// Whose reply it is, by its first bytes. `record_bytes_max` is what no reply is longer than.
+/// Whose reply it is, by its first bytes. No reply is longer than `record_bytes_max`.
 pub(crate) fn frame(bytes: &[u8], record_bytes_max: usize) -> Result<Frame, &'static str> {
     let mut reader = Reader::new(bytes);
     let Ok(mark) = reader.word() else { return Ok(Frame::Need(MARK_BYTES + 4)) };
     let length = (mark & !LAST_FRAGMENT) as usize;
+    // Before a byte of it is kept: a mark can claim 2 GiB.
     if length > record_bytes_max {
         return Err("a reply longer than what was asked");
     }
@@ -63,6 +64,7 @@ pub(crate) fn join(bytes: &[u8], most: usize, into: &mut Vec<u8>) -> Result<Opti
         if is_last && at == 0 {
             return Ok(None);
         }
+        // A server could send these for ever without the record getting longer.
         if length == 0 && !is_last {
             return Err(Stop::Nonsense("a fragment without bytes"));
         }
@@ -85,6 +87,8 @@ pub(crate) fn unjoined(head: Head, bytes: usize) -> Result<Head, Stop> {
         Head::Data { body_bytes: 0, place, .. } => {
             Ok(Head::Data { head_bytes: bytes, body_bytes: 0, place, trailer_bytes: 0 })
         }
+        // The engine reads data from the socket into the buffer and knows of no marks within them. Ganesha
+        // sends up to 4 MiB in one fragment.
         _ => Err(Stop::Nonsense(DATA_IN_FRAGMENTS)),
     }
 }
@@ -102,12 +106,12 @@ pub(crate) enum Said {
     /// The procedure ran; its status comes next.
     Accepted,
     /// It did not run.
-    Refused(Refusal),
+    Refused(CallRefusal),
 }
 
 /// Why the server did not run a procedure (RFC 5531 section 9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub(crate) struct CallRefusal {
     pub(crate) error: OpError,
     pub(crate) name: &'static str,
 }
@@ -163,12 +167,12 @@ impl<'a> Record<'a> {
             5 => (ErrorKind::Server, "SYSTEM_ERR"),
             _ => return Err(Stop::Nonsense("a reply accepted in an unknown way")),
         };
-        Ok(Said::Refused(Refusal { error: OpError { kind, code }, name }))
+        Ok(Said::Refused(CallRefusal { error: OpError { kind, code }, name }))
     }
 
-    fn denied(&mut self) -> Result<Refusal, Stop> {
+    fn denied(&mut self) -> Result<CallRefusal, Stop> {
         match self.word()? {
-            0 => Ok(Refusal { error: NONSENSE, name: "RPC_MISMATCH" }),
+            0 => Ok(CallRefusal { error: NONSENSE, name: "RPC_MISMATCH" }),
             1 => {
                 let code = self.word()?;
                 let error = OpError { kind: ErrorKind::Permission, code };
@@ -182,7 +186,7 @@ impl<'a> Record<'a> {
                     7 => "AUTH_FAILED",
                     _ => "AUTH_ERROR of an unknown kind",
                 };
-                Ok(Refusal { error, name })
+                Ok(CallRefusal { error, name })
             }
             _ => Err(Stop::Nonsense("a reply denied in an unknown way")),
         }

@@ -4,30 +4,11 @@ use backend::{ErrorKind, FilePieces, OpError, Piece};
 use backend_net::{Outcome, Trail};
 
 use super::encode::Procedure;
-use crate::xdr::{Attributes, Handle, Kind};
+use crate::xdr::{Attributes, FileType, Handle};
 
 /// Calls of one operation that are under way at once, at most: a block larger than the server reads at once is read in
 /// so many parts.
 pub(crate) const PARTS_MAX: u32 = 16;
-
-/// What an operation is to bring.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Goal {
-    /// Bytes of a file whose handle is known.
-    Read,
-    /// A file by its name: its size, then its bytes.
-    ReadFile,
-    /// The size of a file by its name.
-    Stat,
-    /// The size of a file whose handle is known.
-    GetAttributes,
-    /// The number of names in a folder.
-    List,
-    /// A part of a file written.
-    Write,
-    /// What was written kept for good.
-    Commit,
-}
 
 /// What to send next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +25,7 @@ pub(super) enum Step {
 
 /// A call under way, and its reply.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Slot {
+pub(super) struct PartCall {
     /// `None` when no call is.
     pub(super) asked: Option<Procedure>,
     /// Bytes that a READ or WRITE moves: where they are in the buffer, and how many.
@@ -59,7 +40,8 @@ pub(super) struct Slot {
     pub(super) failed: Option<OpError>,
 }
 
-const EMPTY: Slot = Slot { asked: None, at: 0, len: 0, got: 0, is_last: false, again: false, failed: None };
+const EMPTY: PartCall =
+    PartCall { asked: None, at: 0, len: 0, got: 0, is_last: false, again: false, failed: None };
 
 /// The bytes that are in the buffer, or about to come.
 #[derive(Debug, Clone, Copy)]
@@ -69,7 +51,7 @@ pub(super) struct Block {
     asked: u32,
     /// Bytes not there yet.
     missing: u32,
-    /// Whether anything was asked: a block without bytes takes a call, too.
+    /// Whether anything was asked: a block without bytes takes a call as well.
     begun: bool,
 }
 
@@ -81,7 +63,7 @@ impl Block {
 
 /// Where a listing is.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Names {
+pub(super) struct Listing {
     pub(super) cookie: u64,
     pub(super) verifier: [u8; 8],
     pub(super) entries: u64,
@@ -95,7 +77,7 @@ pub(super) struct Names {
     trail: Trail,
 }
 
-impl Names {
+impl Listing {
     /// At the end of a page that is not the last: whether the listing has come back to where it was, or has more than
     /// `most` names. Some exports go round for ever.
     pub(super) fn is_endless(&mut self, most: u64) -> bool {
@@ -107,7 +89,8 @@ impl Names {
 /// An operation under way.
 #[derive(Debug)]
 pub(crate) struct Task {
-    pub(super) goal: Goal,
+    /// Whether the bytes of the file follow once its size is known.
+    then_reads: bool,
     pub(super) step: Step,
     /// Of the file, or of the folder that its name is in.
     pub(super) handle: Handle,
@@ -115,17 +98,17 @@ pub(crate) struct Task {
     pub(super) file: FilePieces,
     piece: u64,
     pub(super) block: Block,
-    pub(super) slots: [Slot; PARTS_MAX as usize],
-    pub(super) names: Names,
+    pub(super) slots: [PartCall; PARTS_MAX as usize],
+    pub(super) names: Listing,
     failed: Option<OpError>,
 }
 
 pub(super) const CHANGED: OpError = OpError { kind: ErrorKind::Changed, code: 0 };
 
 impl Task {
-    fn new(goal: Goal, step: Step, handle: Handle) -> Self {
+    fn new(step: Step, handle: Handle) -> Self {
         Self {
-            goal,
+            then_reads: false,
             step,
             handle,
             object: 0,
@@ -133,53 +116,49 @@ impl Task {
             piece: 0,
             block: Block::new(Piece { offset: 0, len: 0 }),
             slots: [EMPTY; PARTS_MAX as usize],
-            names: Names::default(),
+            names: Listing::default(),
             failed: None,
         }
     }
 
     pub(super) fn read(handle: Handle, offset: u64, len: u32) -> Self {
         let block = Block::new(Piece { offset, len });
-        Self {
-            block,
-            file: FilePieces::new(u64::from(len), len),
-            ..Self::new(Goal::Read, Step::Blocks, handle)
-        }
+        Self { block, file: FilePieces::new(u64::from(len), len), ..Self::new(Step::Blocks, handle) }
     }
 
     /// A file in `folder`, with the size of the plan.
     pub(super) fn read_file(folder: Handle, object: u32, file: FilePieces) -> Self {
         let block = Block::new(file.get(0));
-        Self { object, file, block, ..Self::new(Goal::ReadFile, Step::Lookup, folder) }
+        Self { then_reads: true, object, file, block, ..Self::new(Step::Lookup, folder) }
     }
 
     pub(super) fn stat(folder: Handle, object: u32, bytes: u64) -> Self {
         let file = FilePieces::new(bytes, 1);
-        Self { object, file, ..Self::new(Goal::Stat, Step::Lookup, folder) }
+        Self { object, file, ..Self::new(Step::Lookup, folder) }
     }
 
     pub(super) fn get_attributes(handle: Handle, bytes: u64) -> Self {
         let file = FilePieces::new(bytes, 1);
-        Self { file, ..Self::new(Goal::GetAttributes, Step::GetAttributes, handle) }
+        Self { file, ..Self::new(Step::GetAttributes, handle) }
     }
 
     pub(super) fn list(folder: Handle) -> Self {
-        Self::new(Goal::List, Step::Names, folder)
+        Self::new(Step::Names, folder)
     }
 
     /// The first `len` bytes of the buffer, to be written at `offset`.
     pub(crate) fn write(handle: Handle, offset: u64, len: u32) -> Self {
-        let mut task = Self::new(Goal::Write, Step::Write, handle);
+        let mut task = Self::new(Step::Write, handle);
         task.block = Block::new(Piece { offset, len });
         task.slots[0].len = len;
         task
     }
 
     pub(crate) fn commit(handle: Handle) -> Self {
-        Self::new(Goal::Commit, Step::Commit, handle)
+        Self::new(Step::Commit, handle)
     }
 
-    /// Ends it, however it goes on: the first failure counts.
+    /// Ends the operation with its first failure.
     pub(super) fn fail(&mut self, error: OpError) -> Outcome {
         Outcome::Ended(Err(*self.failed.get_or_insert(error)))
     }
@@ -191,6 +170,7 @@ impl Task {
     /// The next part of the block to ask for, at most `most` bytes, in one of `parts` slots.
     pub(super) fn next_part(&mut self, parts: u32, most: u32) -> Option<u32> {
         let slots = &mut self.slots[..parts as usize];
+        // First the rest of a short read: its place in the buffer is fixed, and the block ends only with it.
         if let Some(part) = slots.iter().position(|slot| slot.again) {
             slots[part].again = false;
             return Some(part as u32);
@@ -200,7 +180,7 @@ impl Task {
         }
         let part = slots.iter().position(|slot| slot.asked.is_none())?;
         let len = most.min(self.block.piece.len - self.block.asked);
-        slots[part] = Slot { at: self.block.asked, len, ..EMPTY };
+        slots[part] = PartCall { at: self.block.asked, len, ..EMPTY };
         self.block.asked += len;
         self.block.begun = true;
         Some(part as u32)
@@ -209,24 +189,24 @@ impl Task {
     /// What the attributes say of the file.
     pub(super) fn judge(&self, attributes: &Attributes) -> Result<(), OpError> {
         match attributes.kind {
-            Kind::File if attributes.bytes == self.file.bytes() => Ok(()),
-            Kind::File => Err(CHANGED),
-            Kind::Link => Err(OpError::from_errno(libc::ELOOP)),
-            Kind::Folder => Err(OpError::from_errno(libc::EISDIR)),
-            Kind::Special => Err(OpError::from_errno(libc::EINVAL)),
+            FileType::File if attributes.bytes == self.file.bytes() => Ok(()),
+            FileType::File => Err(CHANGED),
+            FileType::Link => Err(OpError::from_errno(libc::ELOOP)),
+            FileType::Folder => Err(OpError::from_errno(libc::EISDIR)),
+            FileType::Special => Err(OpError::from_errno(libc::EINVAL)),
         }
     }
 
     /// The file is there with its size.
     pub(super) fn looked(&mut self) -> Outcome {
-        if self.goal == Goal::ReadFile && self.file.bytes() > 0 {
+        if self.then_reads && self.file.bytes() > 0 {
             self.step = Step::Blocks;
             return Outcome::Goes;
         }
         Outcome::Ended(Ok(0))
     }
 
-    /// A READ was answered with what its slot says; whether by a part only comes with it.
+    /// Takes the answer to a READ, and says whether it was a part only.
     pub(super) fn took(&mut self, part: u32) -> (Outcome, bool) {
         let slot = &mut self.slots[part as usize];
         slot.at += slot.got;
@@ -235,7 +215,7 @@ impl Task {
         if slot.len > 0 {
             let error = match (slot.is_last, slot.got) {
                 (true, _) => ErrorKind::Eof,
-                // It would be asked for without end.
+                // Neither bytes nor the end: it would be asked for without end.
                 (false, 0) => ErrorKind::Protocol,
                 (false, _) => {
                     slot.again = true;
@@ -286,7 +266,7 @@ mod tests {
 
     /// Pages until the listing is found to have no end.
     fn pages(cookies: impl Iterator<Item = u64>, most: u64) -> Option<usize> {
-        let mut names = Names { in_page: 10, ..Names::default() };
+        let mut names = Listing { in_page: 10, ..Listing::default() };
         cookies.take(100_000).position(|cookie| {
             names.cookie = cookie;
             names.is_endless(most)

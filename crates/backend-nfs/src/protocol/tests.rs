@@ -1,9 +1,8 @@
 //! The protocol driven by byte strings, without sockets.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use backend::{ErrorKind, Op, OpError};
+use backend::{ErrorKind, Op, OpError, QueueReport};
 use backend_net::{Frame, Head, Outcome, Protocol, Text};
 use dataset::{Key, Objects};
 use plan::Operation;
@@ -18,17 +17,17 @@ use crate::xdr::Handle;
 const READ_MAX: u32 = 4096;
 const FILE_BYTES: u64 = 10_000;
 
-fn nfs(operation: Operation, block_bytes: u32) -> (Nfs, Arc<AtomicU64>) {
+fn nfs(operation: Operation, block_bytes: u32) -> Nfs {
     let objects = Arc::new(Objects::uniform(Key::new("data").unwrap(), 3, FILE_BYTES));
-    let short_reads = Arc::new(AtomicU64::new(0));
-    let asking = Asking {
-        operation,
-        handles: Arc::new(Handles::made_up(&objects)),
-        block_bytes,
-        short_reads: Arc::clone(&short_reads),
-    };
+    let asking = Asking { operation, handles: Arc::new(Handles::made_up(&objects)), block_bytes };
     let sizes = Sizes { read_bytes: READ_MAX, listing_bytes: 8192 };
-    (Nfs::for_queue(&Identity::of_process().credential(), sizes, asking), short_reads)
+    Nfs::for_queue(&Identity::of_process().credential(), sizes, asking)
+}
+
+fn reported(nfs: &Nfs) -> QueueReport {
+    let mut report = QueueReport::default();
+    nfs.report(&mut report);
+    report
 }
 
 fn words(words: &[u32]) -> Vec<u8> {
@@ -135,7 +134,7 @@ fn failed(kind: ErrorKind, code: u32) -> Outcome {
 
 #[test]
 fn a_block_beyond_the_servers_limit_is_read_in_parts_at_once_and_counts_as_one() {
-    let (mut nfs, _) = nfs(Operation::Read, 10_000);
+    let mut nfs = nfs(Operation::Read, 10_000);
     assert_eq!(nfs.parts_max(), 3);
     let mut task = nfs.task(Op::Read { object: 1, offset: 0, len: 10_000 }).unwrap();
     let sent: Vec<_> = (0..3).map(|id| send(&mut nfs, &mut task, id).unwrap()).collect();
@@ -151,7 +150,7 @@ fn a_block_beyond_the_servers_limit_is_read_in_parts_at_once_and_counts_as_one()
 
 #[test]
 fn a_block_of_more_parts_than_may_be_under_way_goes_on_as_they_end() {
-    let (mut nfs, _) = nfs(Operation::Read, 20 * READ_MAX);
+    let mut nfs = nfs(Operation::Read, 20 * READ_MAX);
     assert_eq!(nfs.parts_max(), 16);
     let mut task = nfs.task(Op::Read { object: 1, offset: 0, len: 20 * READ_MAX }).unwrap();
     for id in 0..16 {
@@ -170,7 +169,7 @@ fn a_block_of_more_parts_than_may_be_under_way_goes_on_as_they_end() {
 
 #[test]
 fn a_part_of_what_was_asked_is_followed_by_the_rest_and_counted() {
-    let (mut nfs, short_reads) = nfs(Operation::Read, 4000);
+    let mut nfs = nfs(Operation::Read, 4000);
     let mut task = nfs.task(Op::Read { object: 0, offset: 100, len: 4000 }).unwrap();
     send(&mut nfs, &mut task, 0).unwrap();
     let (head, outcome) = answer(&mut nfs, &mut task, 0, &data_reply(0, 1001, false)).unwrap();
@@ -179,7 +178,7 @@ fn a_part_of_what_was_asked_is_followed_by_the_rest_and_counted() {
     assert_eq!((part, asked(&call)), (0, (6, 1101, 2999)));
     let (head, outcome) = answer(&mut nfs, &mut task, 0, &data_reply(1, 2999, false)).unwrap();
     assert_eq!((place(head), outcome), ((1001, 2999), Outcome::Ended(Ok(4000))));
-    assert_eq!(short_reads.load(Ordering::Relaxed), 1);
+    assert_eq!(reported(&nfs).short_reads, 1);
 }
 
 #[test]
@@ -187,13 +186,13 @@ fn a_read_that_cannot_end_ends_as_an_error() {
     for (count, is_last, kind) in
         [(0, false, ErrorKind::Protocol), (0, true, ErrorKind::Eof), (8, true, ErrorKind::Eof)]
     {
-        let (mut nfs, short_reads) = nfs(Operation::Read, 4000);
+        let mut nfs = nfs(Operation::Read, 4000);
         let mut task = nfs.task(Op::Read { object: 0, offset: 0, len: 4000 }).unwrap();
         send(&mut nfs, &mut task, 0).unwrap();
         let outcome = answer(&mut nfs, &mut task, 0, &data_reply(0, count, is_last)).unwrap().1;
         assert_eq!(outcome, failed(kind, 0));
         assert!(send(&mut nfs, &mut task, 1).is_none(), "nothing more is asked");
-        assert_eq!(short_reads.load(Ordering::Relaxed), 0);
+        assert_eq!(reported(&nfs).short_reads, 0);
     }
 }
 
@@ -216,12 +215,12 @@ fn lengths_that_do_not_fit_break_the_connection() {
         words(&[2000, 0, 1]),
         [words(&[28, 0, 1, 0, 0, 0, 0, 0]), record(&reply_of(4, 4, 4)[32..])].concat(),
     ] {
-        let (mut nfs, _) = nfs(Operation::Read, 4000);
+        let mut nfs = nfs(Operation::Read, 4000);
         let mut task = nfs.task(Op::Read { object: 0, offset: 0, len: 4000 }).unwrap();
         send(&mut nfs, &mut task, 0).unwrap();
         let error = answer(&mut nfs, &mut task, 0, &bytes).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Protocol);
-        assert!(nfs.first_failure().is_some());
+        assert!(reported(&nfs).first_failure.is_some());
     }
 }
 
@@ -238,17 +237,17 @@ fn what_the_server_says_is_told_apart_and_the_connection_goes_on() {
         (record(&words(&[0, 1, 0, 0, 0, 2, 4, 4])), ErrorKind::Protocol, 2, "READ: PROG_MISMATCH"),
         (record(&words(&[0, 1, 0, 0, 0, 4])), ErrorKind::Protocol, 4, "READ: GARBAGE_ARGS"),
     ] {
-        let (mut nfs, _) = nfs(Operation::Read, 4000);
+        let mut nfs = nfs(Operation::Read, 4000);
         let mut task = nfs.task(Op::Read { object: 0, offset: 0, len: 4000 }).unwrap();
         send(&mut nfs, &mut task, 0).unwrap();
         let outcome = answer(&mut nfs, &mut task, 0, &bytes).unwrap().1;
-        assert_eq!((outcome, nfs.first_failure().as_deref()), (failed(kind, code), Some(said)));
+        assert_eq!((outcome, reported(&nfs).first_failure.as_deref()), (failed(kind, code), Some(said)));
     }
 }
 
 #[test]
 fn a_file_is_looked_up_then_read_piece_by_piece_through_the_start_of_its_buffer() {
-    let (mut nfs, _) = nfs(Operation::ReadFile, 8192);
+    let mut nfs = nfs(Operation::ReadFile, 8192);
     assert_eq!(nfs.parts_max(), 2);
     let mut task = nfs.task(Op::ReadFile { object: 2, bytes: FILE_BYTES }).unwrap();
     let (_, call) = send(&mut nfs, &mut task, 0).unwrap();
@@ -278,12 +277,12 @@ fn a_look_finds_another_size_and_what_is_no_file() {
         (5, FILE_BYTES, Some((ErrorKind::Other, libc::ELOOP as u32))),
     ] {
         let expected = error.map_or(Outcome::Ended(Ok(0)), |(kind, code)| failed(kind, code));
-        let (mut by_name, _) = nfs(Operation::Stat, 1);
+        let mut by_name = nfs(Operation::Stat, 1);
         let mut task = by_name.task(Op::Stat { object: 0 }).unwrap();
         send(&mut by_name, &mut task, 0).unwrap();
         let found = reply(0, &lookup_results(kind, bytes));
         assert_eq!(answer(&mut by_name, &mut task, 0, &found).unwrap().1, expected);
-        let (mut by_handle, _) = nfs(Operation::GetAttr, 1);
+        let mut by_handle = nfs(Operation::GetAttr, 1);
         let mut task = by_handle.task(Op::GetAttr { object: 0 }).unwrap();
         send(&mut by_handle, &mut task, 0).unwrap();
         let mut results = words(&[0]);
@@ -294,7 +293,7 @@ fn a_look_finds_another_size_and_what_is_no_file() {
 
 #[test]
 fn attributes_that_a_lookup_leaves_out_are_asked_for() {
-    let (mut nfs, _) = nfs(Operation::Stat, 1);
+    let mut nfs = nfs(Operation::Stat, 1);
     let mut task = nfs.task(Op::Stat { object: 0 }).unwrap();
     send(&mut nfs, &mut task, 0).unwrap();
     let mut results = words(&[0, 8]);
@@ -320,7 +319,7 @@ fn names(verifier: u64, listed: &[&str], first_cookie: u64, is_last: bool) -> Ve
 
 #[test]
 fn a_folder_is_listed_page_by_page() {
-    let (mut nfs, _) = nfs(Operation::List, 1);
+    let mut nfs = nfs(Operation::List, 1);
     let mut task = nfs.task(Op::List { folder: 0 }).unwrap();
     send(&mut nfs, &mut task, 0).unwrap();
     let page = reply(0, &names(5, &[".", "..", "one", "three"], 1, false));
@@ -336,7 +335,7 @@ fn a_folder_is_listed_page_by_page() {
 fn a_listing_comes_in_any_pieces() {
     let page = reply(0, &names(5, &["a", "somewhat longer", ".", "b"], 1, true));
     for step in 1..40 {
-        let (mut nfs, _) = nfs(Operation::List, 1);
+        let mut nfs = nfs(Operation::List, 1);
         let mut task = nfs.task(Op::List { folder: 0 }).unwrap();
         send(&mut nfs, &mut task, 0).unwrap();
         let Head::Text { head_bytes } = nfs.head(&mut task, 0, &page) else { panic!("a listing") };
@@ -363,7 +362,7 @@ fn a_listing_without_progress_or_beyond_its_record_breaks_the_connection() {
     let mut shorter = names(5, &["a"], 1, true);
     shorter.truncate(shorter.len() - 4);
     for results in [names(5, &[], 1, false), longer, shorter] {
-        let (mut nfs, _) = nfs(Operation::List, 1);
+        let mut nfs = nfs(Operation::List, 1);
         let mut task = nfs.task(Op::List { folder: 0 }).unwrap();
         send(&mut nfs, &mut task, 0).unwrap();
         let error = answer(&mut nfs, &mut task, 0, &reply(0, &results)).unwrap_err();
@@ -391,7 +390,7 @@ fn a_write_sends_the_rest_of_what_was_taken_in_part_and_sees_a_restart() {
         let committed = reply(2, &words(&[0, 0, 0, 0, verifier]));
         assert_eq!(answer(&mut nfs, &mut task, 0, &committed).unwrap().1, outcome);
     }
-    assert!(nfs.first_failure().unwrap().contains("restarted"));
+    assert!(reported(&nfs).first_failure.unwrap().contains("restarted"));
     let mut task = Task::write(file, 0, 4);
     send(&mut nfs, &mut task, 3).unwrap();
     assert!(answer(&mut nfs, &mut task, 0, &written(5, 9)).is_err(), "more than was sent");
@@ -399,7 +398,7 @@ fn a_write_sends_the_rest_of_what_was_taken_in_part_and_sees_a_restart() {
 
 #[test]
 fn only_the_operation_of_the_queue_is_taken_and_what_is_missing_is_not_found() {
-    let (mut nfs, _) = nfs(Operation::Read, 1);
+    let mut nfs = nfs(Operation::Read, 1);
     assert_eq!(nfs.task(Op::Stat { object: 0 }).unwrap_err(), OpError::from_errno(libc::EINVAL));
     let missing = nfs.task(Op::Read { object: 3, offset: 0, len: 1 }).unwrap_err();
     assert_eq!(missing.kind, ErrorKind::NotFound);
@@ -422,7 +421,7 @@ fn cases() -> Vec<(Operation, Op, Vec<u8>)> {
 #[test]
 fn a_head_cut_anywhere_asks_for_more_and_never_for_what_is_there() {
     for (operation, op, bytes) in cases() {
-        let (mut nfs, _) = nfs(operation, 4096);
+        let mut nfs = nfs(operation, 4096);
         let mut task = nfs.task(op).unwrap();
         send(&mut nfs, &mut task, 0).unwrap();
         let mut whole = None;
@@ -458,7 +457,7 @@ proptest! {
         let front = &front[..(plausible * 4).min(bytes.len())];
         bytes[..front.len()].copy_from_slice(front);
         let (operation, op, _) = cases().swap_remove(case);
-        let (mut nfs, _) = nfs(operation, 4096);
+        let mut nfs = nfs(operation, 4096);
         let mut task = nfs.task(op).unwrap();
         send(&mut nfs, &mut task, 0).unwrap();
         if let Frame::Reply { .. } = nfs.frame(&bytes) {

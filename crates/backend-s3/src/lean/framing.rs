@@ -71,6 +71,7 @@ impl Framing {
             },
             Self::ChunkEnd if line.is_empty() => Self::ChunkLength,
             Self::Trailer if line.is_empty() => Self::Ended,
+            // Fields of the trailer mean nothing here, but the next reply begins behind them.
             Self::Trailer => Self::Trailer,
             _ => return Err(Malformed),
         })
@@ -85,12 +86,14 @@ fn first(bytes: &[u8], count: u64) -> &[u8] {
 fn line(bytes: &[u8]) -> Result<Option<&[u8]>, Malformed> {
     match bytes.windows(2).position(|pair| pair == b"\r\n") {
         Some(end) => Ok(Some(&bytes[..end])),
+        // A line without an end would let a server fill any amount of memory.
         None if bytes.len() > LINE_BYTES_MAX => Err(Malformed),
         None => Ok(None),
     }
 }
 
 fn chunk_length(line: &[u8]) -> Result<u64, Malformed> {
+    // RFC 9112, section 7.1.1: extensions follow a semicolon and may be ignored.
     let digits = line.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
     let text = std::str::from_utf8(digits).map_err(|_| Malformed)?;
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {

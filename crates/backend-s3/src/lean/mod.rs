@@ -11,25 +11,26 @@ mod task;
 
 use std::sync::Arc;
 
-use backend::{ErrorKind, Op, OpError};
+use backend::{ErrorKind, Op, OpError, QueueReport};
 use backend_net::{Fate, Frame, Head, Mark, Message, Outcome, Phases, Place, Protocol, Reply, Text, Trail};
 use dataset::{Key, Objects};
 use plan::Operation;
 
 use crate::etags::Etags;
 use crate::names::fnv;
-use crate::{kind, listing};
+use crate::ranges::ByteRange;
+use crate::{failure, kind};
 use framing::Framing;
-pub(crate) use reply::span;
 use reply::{Parsed, ReplyHead};
 pub(crate) use request::Encoder;
 pub(crate) use scan::Scan;
-use task::{Asked, Cut, Task};
+use task::{Cut, PartRequest, Task};
 
 /// Ranges of one object that are fetched at once, at most.
 pub(crate) const PARTS_MAX: u64 = plan::PARTS_AT_ONCE_MAX as u64;
 
-/// A body that nobody wants is read up to this size; beyond it a new connection is cheaper.
+/// A body that nobody wants is read to its end up to this size; beyond it a new connection is cheaper.
+// A new connection costs a round trip, with TLS two or three.
 const DRAINED_BYTES_MAX: u64 = 64 << 10;
 
 /// What a queue asks, and of what.
@@ -43,6 +44,38 @@ pub(crate) struct Asking {
     pub(crate) head: bool,
     /// Prefixes that a folder's entries are spread over.
     pub(crate) roots: u32,
+}
+
+impl Asking {
+    /// The folders that a queue of listings asks for, by their numbers; none for other operations.
+    pub(crate) fn folders(&self) -> Vec<Option<Key>> {
+        if self.operation == Operation::List { self.objects.folders() } else { Vec::new() }
+    }
+
+    /// Keys of one folder after which its listing is given up. Others may put files beside those of the dataset; only a
+    /// service that makes up keys has more than this.
+    pub(crate) fn keys_max(&self) -> u64 {
+        2 * u64::from(self.objects.count()) + 100_000
+    }
+
+    /// Refuses an operation that the queue was not opened for, and one on what is not among its objects and `folders`.
+    pub(crate) fn check(&self, op: Op, folders: usize) -> Result<(), OpError> {
+        let is_object = |object: u32| object < self.objects.count();
+        let (operation, is_known) = match op {
+            Op::Read { object, .. } => (Operation::Read, is_object(object)),
+            Op::ReadFile { object, .. } => (Operation::ReadFile, is_object(object)),
+            Op::Stat { object } => (Operation::Stat, is_object(object)),
+            Op::GetAttr { object } => (Operation::GetAttr, is_object(object)),
+            Op::List { folder } => (Operation::List, (folder as usize) < folders),
+        };
+        match is_known {
+            _ if operation != self.operation => Err(OpError::from_errno(libc::EINVAL)),
+            true => Ok(()),
+            // HTTP/1.1 allows requests behind each other (RFC 9112, section 9.3.2), but replies come in
+            // order: a large object would hold up all behind it.
+            false => Err(kind::plain(ErrorKind::NotFound)),
+        }
+    }
 }
 
 /// S3 as the shared socket engine drives it; at most `PARTS` requests of one operation at once.
@@ -61,27 +94,25 @@ pub(crate) struct Lean<const PARTS: usize> {
 
 impl<const PARTS: usize> Lean<PARTS> {
     pub(crate) fn new(asking: Asking, encoder: Encoder) -> Self {
-        let folders = if asking.operation == Operation::List { asking.objects.folders() } else { Vec::new() };
+        let (folders, keys_max) = (asking.folders(), asking.keys_max());
         let cut = Cut { part_bytes: asking.part_bytes, block_bytes: asking.block_bytes };
-        let keys_max = listing::keys_max(asking.objects.count());
         Self { asking, folders, cut, encoder, keys_max, failure: None, spare: Vec::new() }
     }
 
     fn note(&mut self, text: impl FnOnce() -> String) {
         if self.failure.is_none() {
-            let text = self.encoder.scrub(&text());
-            self.failure = Some(text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect());
+            self.failure = Some(failure::one_line(&self.encoder.scrub(&text())));
         }
     }
 
-    /// A reply that is not read on.
+    /// Gives up a reply and its connection.
     fn broken(&mut self, task: &mut Task<PARTS>, error: OpError, reason: &str) -> Head {
         self.note(|| format!("the reply cannot be used: {reason}"));
         task.fail(error);
         Head::Broken(error)
     }
 
-    /// A success of a HEAD.
+    /// Takes a successful reply to a HEAD.
     fn looked(&mut self, task: &mut Task<PARTS>, head: &ReplyHead<'_>) -> Head {
         let (object, bytes) = match task.op {
             Op::ReadFile { object, bytes } => (object, bytes),
@@ -94,7 +125,7 @@ impl<const PARTS: usize> Lean<PARTS> {
         nothing(head.bytes)
     }
 
-    /// A success of a GET without a range.
+    /// Takes a successful reply to a GET without a range.
     fn whole(&mut self, task: &mut Task<PARTS>, head: &ReplyHead<'_>) -> Head {
         let Op::ReadFile { object, bytes } = task.op else {
             return self.broken(task, kind::plain(ErrorKind::Protocol), "nobody asked for a whole object");
@@ -117,35 +148,29 @@ impl<const PARTS: usize> Lean<PARTS> {
         Head::Data { head_bytes: head.bytes, body_bytes: length, place, trailer_bytes: 0 }
     }
 
-    /// A success of a GET of a range.
-    fn range(&mut self, task: &mut Task<PARTS>, head: &ReplyHead<'_>, (offset, len): (u64, u64)) -> Head {
+    /// Takes a successful reply to a GET of a range.
+    fn range(&mut self, task: &mut Task<PARTS>, head: &ReplyHead<'_>, asked: ByteRange) -> Head {
         let protocol = kind::plain(ErrorKind::Protocol);
         let Some(length) = head.length else {
             return self.broken(task, protocol, "it does not say how long its body is");
         };
-        let whole = head.status == 200;
-        if whole && (offset != 0 || length != len) {
-            return self.broken(task, protocol, "the endpoint ignores Range");
-        }
-        let span = head.range.filter(|_| !whole);
-        let fits = span.is_some_and(|span| {
-            span.first == offset && span.last - span.first == length.wrapping_sub(1) && length <= len
-        });
-        if !whole && !fits {
-            return self.broken(task, protocol, "its Content-Range is not what was asked");
+        let is_whole = head.status == 200;
+        if let Err(reason) = asked.check(length, is_whole, head.range) {
+            return self.broken(task, protocol, reason);
         }
         let (object, place) = match task.op {
             Op::ReadFile { object, bytes } => {
-                if length != len || span.is_some_and(|span| span.total.is_some_and(|total| total != bytes)) {
+                let total = head.range.filter(|_| !is_whole).and_then(|found| found.total);
+                if length != asked.len || total.is_some_and(|total| total != bytes) {
                     task.fail(kind::plain(ErrorKind::Changed));
                 }
-                (object, self.cut.place(offset, bytes))
+                (object, self.cut.place(asked.offset, bytes))
             }
             Op::Read { object, .. } => {
-                if length != len {
+                if length != asked.len {
                     task.fail(kind::plain(ErrorKind::Eof));
                 }
-                (object, Place { at: 0, wrap: (len as usize).max(1) })
+                (object, Place { at: 0, wrap: (asked.len as usize).max(1) })
             }
             _ => return self.broken(task, protocol, "nobody asked for bytes"),
         };
@@ -155,7 +180,7 @@ impl<const PARTS: usize> Lean<PARTS> {
         Head::Data { head_bytes: head.bytes, body_bytes: length, place, trailer_bytes: 0 }
     }
 
-    /// A reply whose body is text: a page of a listing, or an error.
+    /// Takes a reply whose body is text: a page of a listing, or an error.
     fn textual(&mut self, task: &mut Task<PARTS>, part: u32, head: &ReplyHead<'_>) -> Head {
         let failed = head.status != 200;
         if let (true, Some(region)) = (failed, head.region) {
@@ -178,6 +203,7 @@ impl<const PARTS: usize> Lean<PARTS> {
         if task.scanning.is_none() {
             task.scanning = Some(part);
             let scan = task.scan.get_or_insert_with(|| Box::new(self.spare.pop().unwrap_or_default()));
+            // Of several errors at once one text is enough; the others are read and not looked at.
             scan.next_page();
             scan.forget_token();
         }
@@ -190,12 +216,13 @@ impl<const PARTS: usize> Lean<PARTS> {
         task.fail(error);
     }
 
-    /// The text of an error has ended.
+    /// Fails an operation by the text of an error, which has ended.
     fn error_text(&mut self, task: &mut Task<PARTS>, part: u32, status: u16) {
         let scanned = task.scanning == Some(part);
         let scan = task.scan.as_deref().filter(|_| scanned);
         let code = scan.map_or("", Scan::code);
         let mut error = kind::error(status, code);
+        // A range behind the end of an object of a known size: the object is not the planned one.
         if error.kind == ErrorKind::Eof && matches!(task.op, Op::ReadFile { .. }) {
             error.kind = ErrorKind::Changed;
         }
@@ -208,7 +235,7 @@ impl<const PARTS: usize> Lean<PARTS> {
         task.fail(error);
     }
 
-    /// A page of a listing has ended.
+    /// Takes the end of a page of a listing.
     fn page(&mut self, task: &mut Task<PARTS>) {
         let Some(scan) = task.scan.as_deref().filter(|scan| scan.is_listing()) else {
             self.note(|| "the endpoint does not answer with a listing: it is not S3".to_owned());
@@ -221,6 +248,7 @@ impl<const PARTS: usize> Lean<PARTS> {
             {
                 task.token = Some(token);
             }
+            // A server that gives the same tokens in turn would be asked for ever.
             Ok(Some(_)) => {
                 self.note(|| "a listing does not come to an end".to_owned());
                 task.fail(kind::plain(ErrorKind::Protocol));
@@ -238,7 +266,7 @@ impl<const PARTS: usize> Lean<PARTS> {
         }
     }
 
-    /// What a task comes to when a message of it has ended.
+    /// What follows for an operation when one of its messages has ended.
     fn outcome(&mut self, task: &mut Task<PARTS>) -> Outcome {
         if task.under_way > 0 {
             return Outcome::Goes;
@@ -264,6 +292,7 @@ impl<const PARTS: usize> Lean<PARTS> {
     }
 
     fn reclaim(&mut self, task: &mut Task<PARTS>) {
+        // Kept with the memory that it has, so that listings allocate nothing once a few are under way.
         if let Some(mut scan) = task.scan.take() {
             scan.reset();
             self.spare.push(*scan);
@@ -303,27 +332,8 @@ impl<const PARTS: usize> Protocol for Lean<PARTS> {
     }
 
     fn task(&mut self, op: Op) -> Result<Self::Task, OpError> {
-        let operation = match op {
-            Op::Read { .. } => Operation::Read,
-            Op::ReadFile { .. } => Operation::ReadFile,
-            Op::Stat { .. } => Operation::Stat,
-            Op::List { .. } => Operation::List,
-            Op::GetAttr { .. } => Operation::GetAttr,
-        };
-        if operation != self.asking.operation {
-            return Err(OpError::from_errno(libc::EINVAL));
-        }
-        let known = match op {
-            Op::List { folder } => (folder as usize) < self.folders.len(),
-            Op::Read { object, .. }
-            | Op::ReadFile { object, .. }
-            | Op::Stat { object }
-            | Op::GetAttr { object } => object < self.asking.objects.count(),
-        };
-        if !known {
-            return Err(kind::plain(ErrorKind::NotFound));
-        }
-        Ok(Task::new(op, self.asking.head && operation == Operation::ReadFile))
+        self.asking.check(op, self.folders.len())?;
+        Ok(Task::new(op, self.asking.head && self.asking.operation == Operation::ReadFile))
     }
 
     fn next(&mut self, task: &mut Self::Task, _id: u32, out: &mut Vec<u8>) -> Option<Message> {
@@ -334,11 +344,11 @@ impl<const PARTS: usize> Protocol for Lean<PARTS> {
                 self.encoder.list(folder, task.root, task.token.as_deref(), out);
             }
             (Op::Stat { object } | Op::GetAttr { object }, _)
-            | (Op::ReadFile { object, .. }, Asked::Head) => {
+            | (Op::ReadFile { object, .. }, PartRequest::Head) => {
                 self.encoder.head(object, out);
             }
-            (Op::Read { object, .. } | Op::ReadFile { object, .. }, Asked::Range { offset, len }) => {
-                self.encoder.get(object, Some((offset, len)), out);
+            (Op::Read { object, .. } | Op::ReadFile { object, .. }, PartRequest::Range(range)) => {
+                self.encoder.get(object, Some(range), out);
             }
             (Op::Read { object, .. } | Op::ReadFile { object, .. }, _) => self.encoder.get(object, None, out),
         }
@@ -346,7 +356,7 @@ impl<const PARTS: usize> Protocol for Lean<PARTS> {
     }
 
     fn frame(&mut self, bytes: &[u8]) -> Frame {
-        // Enough to tell HTTP from what other services greet with.
+        // Enough to tell HTTP from the greetings of other services.
         const BEGINS: &[u8] = b"HTTP/1.";
         let known = bytes.len().min(BEGINS.len());
         if bytes[..known] != BEGINS[..known] {
@@ -367,21 +377,21 @@ impl<const PARTS: usize> Protocol for Lean<PARTS> {
         let asked = state.asked;
         match (asked, head.status) {
             // RFC 9110, section 9.3.2: whatever the fields of a reply to HEAD say, no body follows.
-            (Asked::Head, 200) => self.looked(task, &head),
-            (Asked::Head, status) => {
+            (PartRequest::Head, 200) => self.looked(task, &head),
+            (PartRequest::Head, status) => {
                 self.ended_without_text(task, status);
                 nothing(head.bytes)
             }
-            // Without a length a body of data ends nowhere that can be trusted.
-            (Asked::Whole | Asked::Range { .. }, 200 | 206) if head.chunked => {
+            // Data in chunks would have to be copied out of them. S3 says how long an object is.
+            (PartRequest::Whole | PartRequest::Range(_), 200 | 206) if head.chunked => {
                 self.broken(task, kind::plain(ErrorKind::Protocol), "its data come in chunks")
             }
-            (Asked::Whole, 200) => self.whole(task, &head),
-            (Asked::Whole, 206) => {
+            (PartRequest::Whole, 200) => self.whole(task, &head),
+            (PartRequest::Whole, 206) => {
                 self.broken(task, kind::plain(ErrorKind::Protocol), "a part came where all was asked")
             }
-            (Asked::Range { offset, len }, 200 | 206) => self.range(task, &head, (offset, len)),
-            (Asked::Nothing, _) => {
+            (PartRequest::Range(range), 200 | 206) => self.range(task, &head, range),
+            (PartRequest::Nothing, _) => {
                 self.broken(task, kind::plain(ErrorKind::Protocol), "nobody asked for anything")
             }
             (_, 204 | 304) => {
@@ -420,7 +430,7 @@ impl<const PARTS: usize> Protocol for Lean<PARTS> {
         let fate = if state.close { Fate::Close } else { Fate::Keep };
         if task.failed.is_none() {
             match (state.asked, state.status) {
-                (Asked::Page, 200) => self.page(task),
+                (PartRequest::Page, 200) => self.page(task),
                 (_, status) if state.text => self.error_text(task, part, status),
                 _ => {}
             }
@@ -435,12 +445,10 @@ impl<const PARTS: usize> Protocol for Lean<PARTS> {
         self.outcome(task)
     }
 
-    fn first_failure(&self) -> Option<String> {
-        self.failure.clone()
+    fn report(&self, report: &mut QueueReport) {
+        report.first_failure.clone_from(&self.failure);
     }
 }
 
 #[cfg(test)]
-mod tests;
-#[cfg(test)]
-pub(crate) mod wire;
+pub(crate) mod tests;

@@ -1,5 +1,7 @@
 //! The head of a reply.
 
+use crate::ranges::{ContentRange, content_range, number};
+
 /// Bytes of a head, at most; services answer with about 500.
 const HEAD_BYTES_MAX: usize = 32 << 10;
 /// Fields of a head, at most.
@@ -15,22 +17,13 @@ pub(crate) struct ReplyHead<'a> {
     pub(crate) chunked: bool,
     /// The connection ends with this reply.
     pub(crate) close: bool,
-    pub(crate) range: Option<Span>,
+    pub(crate) range: Option<ContentRange>,
     pub(crate) etag: Option<&'a [u8]>,
     /// The region of the bucket, where the service says so.
     pub(crate) region: Option<&'a str>,
 }
 
-/// A `Content-Range`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub(crate) first: u64,
-    pub(crate) last: u64,
-    /// Bytes of the whole object, where it is known.
-    pub(crate) total: Option<u64>,
-}
-
-/// What came of reading it.
+/// The outcome of reading a head.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Parsed<'a> {
     /// Ask again when there are this many bytes.
@@ -46,6 +39,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Parsed<'_> {
     loop {
         match parse_one(&bytes[skipped..]) {
             Parsed::Head(head) if head.status == 101 => return Parsed::Broken("it changes the protocol"),
+            // RFC 9110, section 15.2: any number of interim replies may come before the final one.
             Parsed::Head(head) if head.status < 200 => skipped += head.bytes,
             Parsed::Head(head) => return Parsed::Head(ReplyHead { bytes: skipped + head.bytes, ..head }),
             Parsed::Need(_) if bytes.len() > HEAD_BYTES_MAX => return Parsed::Broken("its head has no end"),
@@ -71,6 +65,7 @@ fn parse_one(bytes: &[u8]) -> Parsed<'_> {
         status,
         length: None,
         chunked: false,
+        // RFC 9112, section 9.3: HTTP/1.0 closes unless it says keep-alive.
         close: version == 0,
         range: None,
         etag: None,
@@ -92,15 +87,18 @@ fn parse_one(bytes: &[u8]) -> Parsed<'_> {
 impl<'a> ReplyHead<'a> {
     fn take(&mut self, name: &str, value: &'a [u8]) -> Result<(), &'static str> {
         let is = |wanted: &str| name.eq_ignore_ascii_case(wanted);
+        // By length first: a head has about a dozen fields, of which five matter.
         match name.len() {
             14 if is("content-length") => {
                 let length = number(value).ok_or("its Content-Length is no number")?;
+                // RFC 9112, section 6.3: two lengths are an error that cannot be recovered from. Whoever
+                // believes one of them reads a reply that is not there.
                 if self.length.is_some_and(|before| before != length) {
                     return Err("it has two lengths");
                 }
                 self.length = Some(length);
             }
-            13 if is("content-range") => self.range = span(value),
+            13 if is("content-range") => self.range = content_range(value),
             4 if is("etag") => self.etag = Some(value),
             10 if is("connection") => {
                 if has(value, "close") {
@@ -116,6 +114,7 @@ impl<'a> ReplyHead<'a> {
                 self.chunked = true;
             }
             19 if is("x-amz-bucket-region") => {
+                // The name goes into messages: nothing but what a region is made of is let through.
                 let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
                 self.region = std::str::from_utf8(value)
                     .ok()
@@ -130,28 +129,6 @@ impl<'a> ReplyHead<'a> {
 /// Whether a list of words has `word`.
 fn has(value: &[u8], word: &str) -> bool {
     value.split(|byte| *byte == b',').any(|part| part.trim_ascii().eq_ignore_ascii_case(word.as_bytes()))
-}
-
-/// Digits alone: no sign, no blanks inside.
-fn number(value: &[u8]) -> Option<u64> {
-    let digits = value.trim_ascii();
-    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    std::str::from_utf8(digits).ok()?.parse().ok()
-}
-
-/// `bytes FIRST-LAST/TOTAL`; `None` for everything else, also for `bytes */TOTAL`.
-pub(crate) fn span(value: &[u8]) -> Option<Span> {
-    let rest = value.trim_ascii().strip_prefix(b"bytes ")?;
-    let dash = rest.iter().position(|byte| *byte == b'-')?;
-    let slash = rest.iter().position(|byte| *byte == b'/')?;
-    let (first, last) = (number(rest.get(..dash)?)?, number(rest.get(dash + 1..slash)?)?);
-    let total = match &rest[slash + 1..] {
-        b"*" => None,
-        total => Some(number(total)?),
-    };
-    (first <= last && total.is_none_or(|total| last < total)).then_some(Span { first, last, total })
 }
 
 #[cfg(test)]
@@ -175,7 +152,7 @@ mod tests {
     fn a_head_is_read_when_all_of_it_is_there() {
         let read = head(WELL);
         assert_eq!((read.bytes, read.status, read.length), (WELL.len(), 206, Some(10)));
-        assert_eq!(read.range, Some(Span { first: 5, last: 14, total: Some(100) }));
+        assert_eq!(read.range, Some(ContentRange { first: 5, last: 14, total: Some(100) }));
         assert_eq!((read.etag, read.close, read.chunked), (Some(&b"\"ab\""[..]), false, false));
         for cut in 0..WELL.len() {
             assert_eq!(parse(&WELL[..cut]), Parsed::Need(cut + 1), "cut at {cut}");

@@ -6,10 +6,11 @@ use aws_credential_types::Credentials;
 use backend::Clock;
 use dataset::{Key, Objects};
 
-use crate::credentials::Cell;
+use crate::credentials::Keyring;
 use crate::encode::{push_number, push_path, push_query};
 use crate::endpoint::Endpoint;
 use crate::names::Names;
+use crate::ranges::ByteRange;
 use crate::sign::{Signed, Signer, UNSIGNED};
 use crate::wall::Wall;
 
@@ -31,7 +32,7 @@ pub(crate) struct Encoder {
 
 #[derive(Debug)]
 struct Signing {
-    cell: Arc<Cell>,
+    keyring: Arc<Keyring>,
     generation: u64,
     credentials: Credentials,
     signer: Signer,
@@ -39,17 +40,18 @@ struct Signing {
 }
 
 impl Signing {
-    fn new(cell: Arc<Cell>, region: &str) -> Self {
-        let generation = cell.generation();
-        let credentials = cell.current();
+    fn new(keyring: Arc<Keyring>, region: &str) -> Self {
+        let generation = keyring.generation();
+        let credentials = keyring.current();
         let signer = Signer::new(credentials.access_key_id(), credentials.secret_access_key(), region);
-        Self { cell, generation, credentials, signer, region: region.to_owned() }
+        Self { keyring, generation, credentials, signer, region: region.to_owned() }
     }
 
     /// Takes over credentials that were renewed.
     fn refresh(&mut self) {
-        if self.cell.generation() != self.generation {
-            *self = Self::new(Arc::clone(&self.cell), &self.region);
+        // One atomic load for each request; the credentials themselves are behind a lock.
+        if self.keyring.generation() != self.generation {
+            *self = Self::new(Arc::clone(&self.keyring), &self.region);
         }
     }
 }
@@ -59,7 +61,7 @@ impl Encoder {
         endpoint: &Endpoint,
         names: &Names,
         objects: &Arc<Objects>,
-        cell: Option<&Arc<Cell>>,
+        keyring: Option<&Arc<Keyring>>,
         clock: &Clock,
     ) -> Self {
         let mut base = Vec::new();
@@ -69,7 +71,7 @@ impl Encoder {
             base,
             names: names.clone(),
             objects: Arc::clone(objects),
-            signing: cell.map(|cell| Signing::new(Arc::clone(cell), &endpoint.region)),
+            signing: keyring.map(|keyring| Signing::new(Arc::clone(keyring), &endpoint.region)),
             wall: Wall::new(clock),
             name: String::with_capacity(1024),
             key: String::with_capacity(1024),
@@ -78,8 +80,8 @@ impl Encoder {
         }
     }
 
-    /// Appends a GET of an object, or of `len` bytes at `offset` of it.
-    pub(crate) fn get(&mut self, object: u32, range: Option<(u64, u64)>, out: &mut Vec<u8>) {
+    /// Appends a GET of an object, or of a range of it.
+    pub(crate) fn get(&mut self, object: u32, range: Option<ByteRange>, out: &mut Vec<u8>) {
         self.object_path(object);
         self.request("GET", range, out);
     }
@@ -114,7 +116,7 @@ impl Encoder {
 
     /// Takes secrets out of a text of the service's.
     pub(crate) fn scrub(&self, text: &str) -> String {
-        self.signing.as_ref().map_or_else(|| text.to_owned(), |signing| signing.cell.scrub(text))
+        self.signing.as_ref().map_or_else(|| text.to_owned(), |signing| signing.keyring.scrub(text))
     }
 
     fn object_path(&mut self, object: u32) {
@@ -128,7 +130,7 @@ impl Encoder {
         self.query.clear();
     }
 
-    fn request(&mut self, method: &'static str, range: Option<(u64, u64)>, out: &mut Vec<u8>) {
+    fn request(&mut self, method: &'static str, range: Option<ByteRange>, out: &mut Vec<u8>) {
         out.extend_from_slice(method.as_bytes());
         out.push(b' ');
         out.extend_from_slice(&self.path);
@@ -138,12 +140,13 @@ impl Encoder {
         }
         out.extend_from_slice(b" HTTP/1.1\r\nHost: ");
         out.extend_from_slice(self.authority.as_bytes());
+        // Not signed, so that a proxy on the way may change them.
         out.extend_from_slice(b"\r\nUser-Agent: feedline\r\nAccept: */*\r\n");
-        if let Some((offset, len)) = range {
+        if let Some(range) = range {
             out.extend_from_slice(b"Range: bytes=");
-            push_number(offset, out);
+            push_number(range.offset, out);
             out.push(b'-');
-            push_number(offset + len.saturating_sub(1), out);
+            push_number(range.last(), out);
             out.extend_from_slice(b"\r\n");
         }
         if let Some(signing) = &mut self.signing {
@@ -157,6 +160,7 @@ impl Encoder {
                 ("x-amz-date", date),
                 ("x-amz-security-token", token.unwrap_or_default()),
             ];
+            // An empty token in the signature would be another request than the one that is sent.
             let signed = if token.is_some() { &headers[..] } else { &headers[..3] };
             for (name, value) in &signed[1..] {
                 out.extend_from_slice(name.as_bytes());

@@ -115,9 +115,11 @@ impl Scan {
     fn element(&mut self) {
         self.state = State::Text;
         if let Some(name) = self.name.strip_prefix(b"/") {
+            // A listing that was cut is well-formed up to there; only its closing tag shows that it is whole.
             self.closed |= !self.root.is_empty() && name == self.root;
             return;
         }
+        // Declarations and comments; a DOCTYPE does not make a root.
         if self.name.starts_with(b"?") || self.name.starts_with(b"!") {
             return;
         }
@@ -172,6 +174,7 @@ impl Scan {
         if self.truncated != b"true" {
             return Ok(None);
         }
+        // A token at the bound was cut, and would ask for another page than the next.
         let token = unescape(&self.token);
         if token.is_empty() || self.token.len() == TOKEN_BYTES_MAX { Err(()) } else { Ok(Some(token)) }
     }
@@ -197,7 +200,7 @@ impl Scan {
     }
 }
 
-/// Replaces entities; what is none stays.
+/// Replaces entities; an ampersand that begins none stays.
 fn unescape(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut out = String::with_capacity(text.len());

@@ -4,22 +4,23 @@ use backend::{FilePieces, Op, OpError};
 use backend_net::{Place, Trail};
 
 use super::framing::Framing;
+use crate::ranges::ByteRange;
 
 /// A message under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {
-    pub(crate) asked: Asked,
+    pub(crate) asked: PartRequest,
     /// The reply closes its connection.
     pub(crate) close: bool,
     pub(crate) status: u16,
-    /// The reply is text that was not asked for, or a page of a listing.
+    /// Whether the reply is text: an error, or a page of a listing.
     pub(crate) text: bool,
     pub(crate) framing: Framing,
 }
 
 /// What a message asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum PartRequest {
     /// Nothing: this part is free.
     Nothing,
     /// The size of the object.
@@ -27,14 +28,14 @@ pub(crate) enum Asked {
     /// All of the object.
     Whole,
     /// Bytes of it.
-    Range { offset: u64, len: u64 },
+    Range(ByteRange),
     /// A page of a listing.
     Page,
 }
 
 impl Part {
     const FREE: Self =
-        Self { asked: Asked::Nothing, close: false, status: 0, text: false, framing: Framing::Ended };
+        Self { asked: PartRequest::Nothing, close: false, status: 0, text: false, framing: Framing::Ended };
 }
 
 /// An operation under way.
@@ -43,7 +44,7 @@ pub(crate) struct Task<const PARTS: usize> {
     pub(crate) op: Op,
     pub(crate) parts: [Part; PARTS],
     pub(crate) under_way: u8,
-    /// HEAD is to be asked before anything else.
+    /// Whether a HEAD comes before anything else.
     pub(crate) look: bool,
     /// Bytes of a whole object that were asked so far; `None` before any were.
     asked_to: Option<u64>,
@@ -86,35 +87,38 @@ impl<const PARTS: usize> Task<PARTS> {
     }
 
     /// What to ask next; `None` while replies are awaited, and at the end.
-    pub(crate) fn next(&mut self, cut: Cut) -> Option<(u32, Asked)> {
-        let part = self.parts.iter().position(|part| part.asked == Asked::Nothing)?;
+    pub(crate) fn next(&mut self, cut: Cut) -> Option<(u32, PartRequest)> {
+        let part = self.parts.iter().position(|part| part.asked == PartRequest::Nothing)?;
         let asked = self.next_asked(cut)?;
         self.parts[part] = Part { asked, ..Part::FREE };
         self.under_way += 1;
         Some((part as u32, asked))
     }
 
-    fn next_asked(&mut self, cut: Cut) -> Option<Asked> {
+    fn next_asked(&mut self, cut: Cut) -> Option<PartRequest> {
         if self.failed.is_some() {
             return None;
         }
         let alone = self.under_way == 0;
         match self.op {
-            Op::Stat { .. } | Op::GetAttr { .. } => alone.then_some(Asked::Head),
-            Op::List { .. } => alone.then_some(Asked::Page),
-            Op::Read { offset, len, .. } => alone.then_some(Asked::Range { offset, len: u64::from(len) }),
+            Op::Stat { .. } | Op::GetAttr { .. } => alone.then_some(PartRequest::Head),
+            Op::List { .. } => alone.then_some(PartRequest::Page),
+            Op::Read { offset, len, .. } => {
+                alone.then_some(PartRequest::Range(ByteRange { offset, len: u64::from(len) }))
+            }
             Op::ReadFile { bytes, .. } => {
                 if self.look {
+                    // The HEAD comes alone: what it says decides whether the object is worth asking for.
                     self.look = !alone;
-                    return alone.then_some(Asked::Head);
+                    return alone.then_some(PartRequest::Head);
                 }
-                if matches!(self.parts[0].asked, Asked::Head) {
+                if matches!(self.parts[0].asked, PartRequest::Head) {
                     return None;
                 }
                 let asked_to = self.asked_to.unwrap_or(0);
                 let Some(part_bytes) = cut.part_bytes.filter(|part_bytes| *part_bytes < bytes) else {
                     let first = self.asked_to.replace(bytes).is_none();
-                    return first.then_some(Asked::Whole);
+                    return first.then_some(PartRequest::Whole);
                 };
                 let last = cut.last_piece(bytes);
                 // What lies before the last piece passes through the buffer, where the last piece must stay.
@@ -124,18 +128,19 @@ impl<const PARTS: usize> Task<PARTS> {
                     return None;
                 }
                 self.asked_to = Some(asked_to + len);
-                Some(Asked::Range { offset: asked_to, len })
+                Some(PartRequest::Range(ByteRange { offset: asked_to, len }))
             }
         }
     }
 
     fn front_is_under_way(&self, last: u64) -> bool {
-        self.parts.iter().any(|part| matches!(part.asked, Asked::Range { offset, .. } if offset < last))
+        self.parts.iter().any(|part| matches!(part.asked, PartRequest::Range(range) if range.offset < last))
     }
 
     /// A message has its reply, or was lost.
     pub(crate) fn free(&mut self, part: u32) {
-        if self.parts[part as usize].asked != Asked::Nothing {
+        // Freed once, whether its reply was read or it was lost.
+        if self.parts[part as usize].asked != PartRequest::Nothing {
             self.parts[part as usize] = Part::FREE;
             self.under_way -= 1;
         }
@@ -200,11 +205,11 @@ mod tests {
                 let (part, message) = open.swap_remove(order[turn % 64] % open.len());
                 turn += 1;
                 let (offset, len) = match message {
-                    Asked::Range { offset, len } => (offset, len),
-                    Asked::Whole => (0, bytes),
+                    PartRequest::Range(ByteRange { offset, len }) => (offset, len),
+                    PartRequest::Whole => (0, bytes),
                     other => panic!("{other:?}"),
                 };
-                let place = if message == Asked::Whole {
+                let place = if message == PartRequest::Whole {
                     Place { at: 0, wrap: block_bytes as usize }
                 } else {
                     cut.place(offset, bytes)
@@ -230,11 +235,11 @@ mod tests {
     fn a_look_comes_alone_and_first() {
         let cut = Cut { part_bytes: None, block_bytes: 4096 };
         let mut task = Task::<2>::new(Op::ReadFile { object: 0, bytes: 10 }, true);
-        assert_eq!(task.next(cut), Some((0, Asked::Head)));
+        assert_eq!(task.next(cut), Some((0, PartRequest::Head)));
         assert_eq!(task.next(cut), None);
         assert!(!task.is_answered(10));
         task.free(0);
-        assert_eq!(task.next(cut), Some((0, Asked::Whole)));
+        assert_eq!(task.next(cut), Some((0, PartRequest::Whole)));
         assert_eq!(task.next(cut), None);
     }
 }

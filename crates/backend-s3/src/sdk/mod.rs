@@ -52,10 +52,12 @@ impl SdkQueue {
             hint: "look at the limit of open files (`ulimit -n`)".to_owned(),
         };
         let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
+        // A pool of connections of its own: one that is shared would be locked by every queue.
         let http = client::http(&bucket.trust)?;
         let purpose = Purpose::Measured { checksum: bucket.config.checksum };
-        let client = client::client(&bucket.endpoint, bucket.cell.as_ref(), http, purpose);
+        let client = client::client(&bucket.endpoint, bucket.keyring.as_ref(), http, purpose);
         let shared = Shared::new(bucket, client, asking, connections, spec.clock);
+        // Bounded by the depth all the same: `submit` takes no more requests than that.
         let (sender, ended) = mpsc::unbounded_channel();
         Ok(Self {
             shared: Arc::new(shared),
@@ -87,6 +89,8 @@ impl SdkQueue {
                 if done.len() - before >= min || now_ns >= until_ns {
                     break;
                 }
+                // tokio's timer counts whole milliseconds and rounds up; so much later a paced request may
+                // go.
                 let left = Duration::from_nanos(until_ns - now_ns);
                 if let Ok(Some(completion)) = tokio::time::timeout(left, ended.recv()).await {
                     done.push(completion);
@@ -148,6 +152,7 @@ impl IoQueue for SdkQueue {
 
     fn close(mut self: Box<Self>, until_ns: u64, done: &mut Vec<Completion>) -> u32 {
         self.drive(self.in_flight as usize, until_ns, done);
+        // Not dropped where it stands: that would wait for name lookups, which block a thread of their own.
         self.runtime.shutdown_background();
         self.in_flight
     }

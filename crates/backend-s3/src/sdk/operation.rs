@@ -1,5 +1,6 @@
 //! One operation through the SDK.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,10 +18,11 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::failure::{self, Failed};
-use crate::lean::{Asking, PARTS_MAX, span};
+use crate::lean::{Asking, PARTS_MAX};
 use crate::names::fnv;
 use crate::open::Bucket;
-use crate::{kind, listing, sums};
+use crate::ranges::{ByteRange, content_range};
+use crate::{kind, sums};
 
 use super::probe::{Marks, Probe, mark};
 
@@ -42,9 +44,6 @@ pub(crate) struct Shared {
     failure: Mutex<Option<String>>,
 }
 
-/// A range of an object; `None` asks for all of it.
-type Range = Option<(u64, u64)>;
-
 impl Shared {
     pub(crate) fn new(
         bucket: &Arc<Bucket>,
@@ -53,13 +52,12 @@ impl Shared {
         connections: u32,
         clock: &Clock,
     ) -> Self {
-        let folders = if asking.operation == Operation::List { asking.objects.folders() } else { Vec::new() };
         Self {
             bucket: Arc::clone(bucket),
             client,
-            keys_max: listing::keys_max(asking.objects.count()),
+            keys_max: asking.keys_max(),
+            folders: asking.folders(),
             asking,
-            folders,
             connections: Semaphore::new(connections.max(1) as usize),
             clock: clock.clone(),
             messages: AtomicU64::new(0),
@@ -86,26 +84,12 @@ impl Shared {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether an operation is one that this queue was opened for.
+    /// As [`Asking::check`].
     pub(crate) fn check(&self, op: Op) -> Result<(), OpError> {
-        let objects = self.asking.objects.count();
-        let (operation, known) = match op {
-            Op::Read { object, .. } => (Operation::Read, object < objects),
-            Op::ReadFile { object, .. } => (Operation::ReadFile, object < objects),
-            Op::Stat { object } => (Operation::Stat, object < objects),
-            Op::List { folder } => (Operation::List, (folder as usize) < self.folders.len()),
-            Op::GetAttr { object } => (Operation::GetAttr, object < objects),
-        };
-        if operation != self.asking.operation {
-            Err(OpError::from_errno(libc::EINVAL))
-        } else if known {
-            Ok(())
-        } else {
-            Err(kind::plain(ErrorKind::NotFound))
-        }
+        self.asking.check(op, self.folders.len())
     }
 
-    /// As long as there is patience for one reply, however long its request waited for a connection.
+    /// Waits for one reply with the patience for it, which begins when its request has a connection.
     async fn patiently<T>(&self, reply: impl Future<Output = Result<T, OpError>>) -> Result<T, OpError> {
         let reply = tokio::time::timeout(self.bucket.reply_timeout, reply).await;
         reply.unwrap_or(Err(kind::plain(ErrorKind::Timeout)))
@@ -155,25 +139,25 @@ impl Shared {
     async fn get(
         &self,
         object: u32,
-        range: Range,
+        range: Option<ByteRange>,
         bytes: Option<u64>,
         marks: &Arc<Marks>,
     ) -> Result<GetObjectOutput, OpError> {
         self.messages.fetch_add(1, Ordering::Relaxed);
         let probe = Probe::new(marks, &self.clock);
         let status = Arc::clone(&probe.status);
-        let bounds = range.map(|(offset, len)| format!("bytes={offset}-{}", offset + len.saturating_sub(1)));
         let asked = self
             .client
             .get_object()
             .bucket(&self.bucket.config.bucket)
             .key(self.key(object))
-            .set_range(bounds)
+            .set_range(range.map(ByteRange::header))
             .set_checksum_mode(self.bucket.config.checksum.then_some(ChecksumMode::Enabled))
             .customize()
             .interceptor(probe);
         let reply = asked.send().await.map_err(|error| {
             let error = self.failed(&error);
+            // A range behind the end of an object of a known size: the object is not the planned one.
             let gone = error.kind == ErrorKind::Eof && bytes.is_some();
             if gone { OpError { kind: ErrorKind::Changed, ..error } } else { error }
         })?;
@@ -191,7 +175,7 @@ impl Shared {
     /// Holds what a reply says of its body against what was asked; `whole` is a reply that says that it has all of an object.
     fn hold(
         &self,
-        range: Range,
+        range: Option<ByteRange>,
         bytes: Option<u64>,
         reply: &GetObjectOutput,
         whole: bool,
@@ -204,28 +188,22 @@ impl Shared {
         let Some(length) = length else {
             return unusable("it does not say how long its body is");
         };
-        let Some((offset, len)) = range else {
+        let Some(range) = range else {
             return match bytes {
                 _ if !whole => unusable("a part came where all was asked"),
                 Some(bytes) if bytes != length => Err(self.changed()),
                 _ => Ok(()),
             };
         };
-        if whole && (offset != 0 || length != len) {
-            return unusable("the endpoint ignores Range");
+        let found = reply.content_range().and_then(|found| content_range(found.as_bytes()));
+        if let Err(reason) = range.check(length, whole, found) {
+            return unusable(reason);
         }
-        let span = reply.content_range().and_then(|found| span(found.as_bytes())).filter(|_| !whole);
-        let fits = span.is_some_and(|span| {
-            span.first == offset && span.last - span.first == length.wrapping_sub(1) && length <= len
-        });
-        if !whole && !fits {
-            return unusable("its Content-Range is not what was asked");
-        }
-        let total = span.and_then(|span| span.total);
-        if bytes.is_some() && (length < len || total.is_some_and(|total| Some(total) != bytes)) {
+        let total = found.filter(|_| !whole).and_then(|found| found.total);
+        if bytes.is_some() && (length < range.len || total.is_some_and(|total| Some(total) != bytes)) {
             return Err(self.changed());
         }
-        if length < len { Err(kind::plain(ErrorKind::Eof)) } else { Ok(()) }
+        if length < range.len { Err(kind::plain(ErrorKind::Eof)) } else { Ok(()) }
     }
 
     async fn look(&self, object: u32, bytes: u64, marks: &Arc<Marks>) -> Result<(), OpError> {
@@ -309,12 +287,13 @@ impl Shared {
         Ok(read)
     }
 
-    /// Ranges `from..to` of an object, several at once. What belongs to the last piece is handed to its place in the
-    /// buffer; everything else is only counted, as it would be gone from the buffer in the end.
+    /// Fetches the bytes `from..to` of an object in ranges, several at once. With `buf` they go into the buffer; without
+    /// it they are only counted, as they would be gone from the buffer in the end.
     async fn ranges(
         self: &Arc<Self>,
         object: u32,
-        (from, to, part_bytes): (u64, u64, u64),
+        Range { start: from, end: to }: Range<u64>,
+        part_bytes: u64,
         bytes: u64,
         buf: Option<&mut Buf>,
         marks: &Arc<Marks>,
@@ -331,12 +310,15 @@ impl Shared {
                 parts.spawn(async move {
                     let _permit = shared.connections.acquire().await;
                     let fetched = async {
-                        let mut reply = shared.get(object, Some((offset, len)), Some(bytes), &marks).await?;
+                        let mut reply =
+                            shared.get(object, Some(ByteRange { offset, len }), Some(bytes), &marks).await?;
                         let (mut pieces, mut read) = (Vec::new(), 0);
                         while let Some(piece) = reply.body.next().await {
                             let piece = piece.map_err(|error| shared.broken(&error))?;
                             mark(&marks.first_byte, &shared.clock);
                             read += piece.len() as u64;
+                            // Bodies of parts are kept as the SDK gave them and copied at the end, as parts
+                            // may not share the buffer while they come.
                             if kept {
                                 pieces.push(piece);
                             }
@@ -349,6 +331,7 @@ impl Shared {
             }
             match parts.join_next().await {
                 Some(Ok(Ok(part))) => arrived.push(part),
+                // Dropping the set aborts the other parts.
                 Some(Ok(Err(error))) => return Err(error),
                 Some(Err(_)) => return Err(kind::plain(ErrorKind::Other)),
                 None => break,
@@ -381,8 +364,8 @@ impl Shared {
         let block = self.asking.block_bytes.max(1);
         if let Some(part_bytes) = self.asking.part_bytes.filter(|part_bytes| *part_bytes < bytes) {
             let last = FilePieces::new(bytes, block).last().offset;
-            self.ranges(object, (0, last, part_bytes), bytes, None, marks).await?;
-            self.ranges(object, (last, bytes, part_bytes), bytes, Some(buf), marks).await?;
+            self.ranges(object, 0..last, part_bytes, bytes, None, marks).await?;
+            self.ranges(object, last..bytes, part_bytes, bytes, Some(buf), marks).await?;
             return Ok(bytes);
         }
         let _permit = self.connections.acquire().await;
@@ -399,7 +382,9 @@ impl Shared {
             Op::Read { object, offset, len } => {
                 let _permit = self.connections.acquire().await;
                 self.patiently(async {
-                    let reply = self.get(object, Some((offset, u64::from(len))), None, marks).await?;
+                    let reply = self
+                        .get(object, Some(ByteRange { offset, len: u64::from(len) }), None, marks)
+                        .await?;
                     let read = self.stream(reply, buf, len as usize, marks).await?;
                     if read == u64::from(len) { Ok(read) } else { Err(kind::plain(ErrorKind::Truncated)) }
                 })
@@ -419,7 +404,7 @@ impl Shared {
     }
 }
 
-/// An operation to its end. It began when it was submitted: whatever else the runtime did first is the SDK's time.
+/// Runs an operation to its end. It begins when it is submitted: what the runtime does first is the SDK's time.
 pub(crate) async fn run(shared: &Arc<Shared>, mut request: Request, begun_ns: u64) -> Completion {
     let marks = Arc::new(Marks::default());
     let result = shared.act(request.op, &mut request.buf, &marks).await;
@@ -437,7 +422,7 @@ pub(crate) async fn run(shared: &Arc<Shared>, mut request: Request, begun_ns: u6
     Completion { token: request.token, buf: request.buf, result, stamps }
 }
 
-/// The end of an operation that is none of this queue's.
+/// The completion of an operation that this queue does not take.
 pub(crate) fn refused(request: Request, error: OpError, now_ns: u64) -> Completion {
     let stamps = Stamps { begun_ns: now_ns, done_ns: now_ns, ..Stamps::default() };
     Completion { token: request.token, buf: request.buf, result: Err(error), stamps }

@@ -1,4 +1,4 @@
-//! What is seen of a request while the SDK has it.
+//! When a request passes the points that the SDK shows of it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
@@ -20,6 +20,7 @@ pub(super) struct Marks {
 
 pub(super) fn mark(at: &AtomicU64, clock: &Clock) {
     if at.load(Ordering::Relaxed) == 0 {
+        // The first of the requests of an operation sets the mark; the others find it set.
         let _ = at.compare_exchange(0, clock.now_ns().max(1), Ordering::Relaxed, Ordering::Relaxed);
     }
 }
@@ -49,6 +50,7 @@ impl Intercept for Probe {
         _: &RuntimeComponents,
         _: &mut ConfigBag,
     ) -> Result<(), BoxError> {
+        // The SDK shows no later moment: signed and handed over, and not yet written to the socket.
         mark(&self.marks.sent, &self.clock);
         Ok(())
     }

@@ -195,9 +195,9 @@ impl Opened {
 
     /// The ends of operations, in their order, as many at once as there are buffers; what was read well is right.
     pub(crate) fn run(&mut self, ops: &[Op]) -> Vec<Result<u64, OpError>> {
-        let until = (&self.clock, self.clock.now_ns() + LATER_NS);
         let mut results = vec![None; ops.len()];
-        conformance::drive(&mut *self.queue, &mut self.free, ops, until, |at, completion| {
+        let patience = (&self.clock, LATER_NS);
+        conformance::drive(&mut *self.queue, &mut self.free, ops, patience, |at, completion| {
             verify(ops[at], completion);
             results[at] = Some(completion.result);
         });

@@ -9,7 +9,7 @@ use plan::{Cache, Operation};
 use super::{Case, Fixture, LATER_NS, Opened};
 use crate::{Completion, ErrorKind, Op, OpError, PHASE_STAMPS, Request};
 
-/// A block that is no multiple of what a buffer is rounded up to.
+/// A block size that is not a multiple of the alignment of buffers.
 const ODD_BLOCK_BYTES: u32 = 3_000;
 
 /// What a backend offers beside reads of blocks.
@@ -27,6 +27,8 @@ pub struct WholeFiles<'a> {
 /// Runs every check of the operations offered.
 pub fn run_whole(files: &WholeFiles<'_>) {
     for cache in &files.fixture.caches {
+        // Direct reads need aligned blocks; all others must take the size as it was written, not as a buffer is
+        // rounded.
         let block_bytes: &[u32] = if *cache == Cache::Bypass {
             &[Case::BLOCK_BYTES]
         } else {
@@ -162,6 +164,8 @@ impl Check<'_> {
 
     /// One operation fails among others that end well, before and after it.
     fn fails(&self, opened: &mut Opened, op: Op) -> OpError {
+        // Before and after the failure: a queue that keeps a state from it (a linked request, a half-read reply)
+        // breaks on the operation that follows.
         let well = self.op(0);
         let mut error = None;
         for (asked, completion) in opened.run(&[well, op, well]) {
@@ -180,6 +184,8 @@ impl Check<'_> {
         let mut opened = self.open(self.objects());
         let bytes = self.objects().bytes(1);
         let block = u64::from(self.block_bytes);
+        // One byte either way, a whole block more, and sizes at which a reader ends on a boundary and so might not
+        // look further.
         for bytes in [bytes - 1, bytes + 1, bytes + block, bytes / block * block, block, 1, 0] {
             let error = self.fails(&mut opened, Op::ReadFile { object: 1, bytes });
             assert_eq!(error.kind, ErrorKind::Changed, "planned to have {bytes} bytes");
@@ -193,6 +199,8 @@ impl Check<'_> {
         let folders = self.objects().folders().len() as u32;
         let objects = Objects::Uniform {
             folder: folder.clone(),
+            // One object in the last folder that is there and one in a folder that is not: a lookup fails at
+            // different places.
             count: (folders * files_per_folder + 1).max(count + 1),
             bytes: *bytes,
             files_per_folder: *files_per_folder,

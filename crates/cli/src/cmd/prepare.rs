@@ -23,13 +23,13 @@ pub(crate) fn prepare(args: &InputArgs) -> Result<Exit, Failure> {
     announce::datasets(&plan, &stores)?;
     let data = data::make_ready(&plan, &stores, environment::usable_cores(), &report, &stop)?;
     progress.finish();
-    let held = data.slots().iter().filter(|slot| plan.targets[slot.target].config.is_storage());
+    let held = data.all().iter().filter(|slot| plan.targets[slot.target].config.is_storage());
     let lines = held.map(|slot| line(&plan, slot));
     output::print(&lines.collect::<String>())?;
     Ok(Exit::Ok)
 }
 
-fn line(plan: &Plan, slot: &describe::Slot) -> String {
+fn line(plan: &Plan, slot: &describe::OnTarget) -> String {
     let prepared = &slot.prepared;
     let how = if prepared.reused {
         "found as it was".to_owned()

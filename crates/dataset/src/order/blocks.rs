@@ -25,10 +25,10 @@ pub(super) struct Blocks {
 /// How many blocks units have.
 #[derive(Debug, Clone)]
 pub(super) enum Numbers {
-    /// As many in every unit.
+    /// The same number in every unit.
     Even { units: u64, per_unit: u64 },
-    /// As many in every unit but for one more, the last, which has fewer: what is left of a dataset that is cut into
-    /// shards. Only streams tell it from other units.
+    /// The same number in every unit but the last, which has fewer: the rest of a dataset that is cut into shards. Only streams
+    /// tell it from other units.
     Short { units: u64, per_unit: u64, short: u64 },
     /// More in some units than in others.
     Uneven(Uneven),
@@ -47,7 +47,7 @@ enum Places {
     Index(Index),
 }
 
-/// How units of unlike numbers of blocks are to stand.
+/// In which order units that differ in their numbers of blocks stand.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Standing {
     /// In their order.
@@ -73,6 +73,7 @@ impl Blocks {
     /// Whole objects.
     pub(super) fn of_objects(objects: &Objects, block_bytes: u64, standing: Standing) -> Self {
         let count = u64::from(objects.count());
+        // No array for a dataset of equal files, however many it has.
         if let Objects::Uniform { bytes, .. } = objects {
             let numbers = Numbers::Even { units: count, per_unit: bytes.div_ceil(block_bytes) };
             return Self { numbers, places: Places::Equal(*bytes), block_bytes };
@@ -94,6 +95,7 @@ impl Blocks {
                 let blocks = |unit| index.extents(unit).map(|part| part.bytes.div_ceil(block_bytes)).sum();
                 (Numbers::of((0..index.units()).map(blocks), standing), Places::Index(index.clone()))
             }
+            // A place inside a compressed shard cannot be read without all that lies before it.
             Samples::Streamed { .. } => return None,
         };
         Some(Self { numbers, places, block_bytes })
@@ -157,6 +159,8 @@ impl Blocks {
                     if offset < part.bytes {
                         return self.cut(part.object, (part.offset, part.bytes), offset);
                     }
+                    // Each part has blocks of its own: one that reached into the next would read the bytes between
+                    // the two as well.
                     offset -= part.bytes.div_ceil(self.block_bytes) * self.block_bytes;
                     last = ReadSpan { object: part.object, offset: part.offset, len: 0 };
                 }
@@ -178,6 +182,8 @@ impl Numbers {
         let first = blocks.clone().next().unwrap_or(0);
         let units = blocks.clone().count() as u64;
         let equal = blocks.clone().take_while(|number| *number == first).count() as u64;
+        // Equal numbers of blocks are the common case, and make tables unnecessary even where sizes differ by less
+        // than a block.
         if equal == units {
             return Self::Even { units, per_unit: first };
         }
@@ -192,6 +198,8 @@ impl Numbers {
             Standing::Streamed { seed, copies } => {
                 let units = blocks.len();
                 for _ in 1..copies {
+                    // The number of a copy is its shard's plus a multiple of the shards; `streams.rs` takes it modulo
+                    // their number.
                     blocks.extend_from_within(..units);
                 }
                 Uneven::shuffled(&blocks, seed)

@@ -61,8 +61,8 @@ pub enum OrderError {
 
 /// An access order over the blocks of a dataset.
 ///
-/// What takes memory are sizes of objects that differ, and objects and units that differ in their numbers of blocks: 8
-/// bytes each, made once (of `resampled_shards`, 16 times as much). Nothing is made for an epoch.
+/// An order takes memory only where objects differ in size, or units in their numbers of blocks: 8 bytes each, allocated
+/// once (16 times as much for `resampled_shards`). An epoch allocates nothing.
 #[derive(Debug, Clone)]
 pub struct Order {
     walk: Walk,
@@ -124,6 +124,7 @@ impl Settings {
 impl Order {
     /// An order over `objects` in blocks of `block_bytes`.
     pub fn new(objects: &Objects, access: Access, block_bytes: u32, seed: u64) -> Result<Self, OrderError> {
+        // What tests and benchmarks of an order ask; cells say more by `of_cell`.
         let settings = Settings { access, seed, each_once: false, part: Share::WHOLE };
         Self::of_objects(objects, u64::from(block_bytes), &settings)
     }
@@ -131,10 +132,10 @@ impl Order {
     /// The order of a cell: over blocks, over whole objects, or over folders. A cold cell reads no byte twice, so
     /// its draws are without replacement: the second read of a block would come from memory.
     ///
-    /// `sequential` and the orders of shards go through the objects, headers and all; `random`, `shuffled_epoch` and
-    /// `neighbours` through the units that are fetched by index. Every block of `random` is drawn by itself. Of
-    /// operations on whole objects, and on folders, these are what is ordered. For a training job the shards of an epoch
-    /// lie end to end, as one stream would read them: its readers share that out.
+    /// `sequential` and the orders of shards go through whole objects, headers included; `random`, `shuffled_epoch` and
+    /// `neighbours` go through the units that are fetched by index. `random` draws every block independently. Operations on
+    /// whole objects order objects, and listings order folders. For a training job the shards of an epoch lie end to end, as
+    /// one stream would read them, and its readers divide them up.
     pub fn of_cell(data: &Data, cell: &Cell) -> Result<Self, OrderError> {
         Self::of_part(data, cell, Share::WHOLE)
     }
@@ -187,6 +188,7 @@ impl Order {
             (Numbers::Uneven(_), Standing::Streamed { copies, .. }) => copies,
             _ => 1,
         };
+        // Copies lengthen what is drawn from and not the epoch, which has as many reads as there are blocks.
         let (units, count) = (blocks.units() / copies, blocks.count() / copies);
         if bytes == 0 || count == 0 {
             return Err(OrderError::Empty);
@@ -208,6 +210,7 @@ impl Order {
             Walk::Streams(streams) => (streams.blocks(&blocks.numbers), true),
             _ => (count, false),
         };
+        // 128 bits: a terabyte times 10^8 reads no longer fits 64.
         let bytes = (u128::from(bytes) * u128::from(tickets) / u128::from(count)) as u64;
         if tickets == 0 {
             return Err(OrderError::FewShards { shards: units, ranks: settings.part.of });
@@ -238,7 +241,7 @@ impl Order {
         (u128::from(samples) * u128::from(self.tickets) / u128::from(self.all_tickets)) as u64
     }
 
-    /// Whether a pass is this client's alone: no other client reads a block of it.
+    /// Whether a pass belongs to this client alone, so that no other client reads a block of it.
     pub fn is_part(&self) -> bool {
         self.is_part
     }
@@ -246,6 +249,8 @@ impl Order {
     /// The read of a ticket. Epochs follow each other: ticket `tickets_per_epoch()` opens the second.
     pub fn at(&self, ticket: u64) -> ReadSpan {
         let per_epoch = self.tickets;
+        // Before the division into epochs, which draws with replacement do not have: it is the dearest part of a
+        // ticket.
         if let Walk::Random = self.walk {
             return self.blocks.at(scale(mix(self.seed ^ mix(ticket)), per_epoch));
         }
@@ -267,6 +272,8 @@ impl Order {
         let seed = self.epoch_seed(epoch);
         match &self.blocks.numbers {
             Numbers::Even { units, per_unit } | Numbers::Short { units, per_unit, .. } => {
+                // Made anew for each ticket, in some nanoseconds: one kept for each epoch would have to be shared
+                // between the threads.
                 let unit = Permutation::new(*units, seed).at(index / per_unit);
                 self.blocks.span(unit, index % per_unit)
             }
@@ -278,6 +285,8 @@ impl Order {
     }
 
     fn epoch_seed(&self, epoch: u64) -> u64 {
+        // Mixed twice: seeds are small numbers, and so are epochs; with one alone, seed 1 in epoch 2 would be seed 2
+        // in epoch 1.
         mix(self.seed ^ mix(epoch))
     }
 }

@@ -25,6 +25,7 @@ impl Neighbours {
             Numbers::Even { .. } | Numbers::Short { .. } => None,
             Numbers::Uneven(units) => {
                 let runs = units.files().div_ceil(length);
+                // The last run may be short: it ends with the last unit.
                 let begins = |run: u64| units.blocks_before((run * length).min(units.files()));
                 let blocks: Vec<u64> = (0..runs).map(|run| begins(run + 1) - begins(run)).collect();
                 Some(Uneven::shuffled(&blocks, seed))
@@ -51,6 +52,8 @@ impl Neighbours {
     fn even(&self, (units, per_unit): (u64, u64), seed: u64, index: u64) -> u64 {
         let (whole, run_blocks) = (units / self.length, self.length.saturating_mul(per_unit));
         let short_blocks = units % self.length * per_unit;
+        // Drawn once for an epoch by arithmetic; the permutation covers runs of one length alone, so the short one
+        // has to be fitted between them.
         let short_begins = scale(mix(seed ^ SHORT_RUN), whole + 1) * run_blocks;
         if index >= short_begins && index - short_begins < short_blocks {
             return whole * run_blocks + (index - short_begins);

@@ -19,19 +19,7 @@ fn of(objects: &Objects, cell: &Cell, part: Share) -> Order {
 
 /// A cell of a training job with so many readers.
 fn trained(readers: u32, seed: u64) -> Cell {
-    let training = Training {
-        accelerators: 1,
-        batch: 7,
-        compute_ns: 1,
-        fetch: Fetch::Readers { count: readers },
-        prefetch: 1,
-        barrier: false,
-        decode: None,
-        drop_last: true,
-        startup_ns: 0,
-        threshold: 0.9,
-        price_per_hour: None,
-    };
+    let training = Training { fetch: Fetch::Readers { count: readers }, ..Training::plain(1, 7, 1) };
     Cell { load: Load::Training(training), ..cell(Access::ShuffledShards, readers, seed) }
 }
 

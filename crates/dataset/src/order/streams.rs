@@ -1,10 +1,12 @@
 //! Shards read side by side, each from its beginning to its end.
 //!
-//! A stream reads one shard after the other. Streams take turns, of one block each. Of shards that have equal numbers of blocks, the shards of an epoch stand in rows of as many as there are streams, and
-//! stream `s` reads the `s`th of each row; the last row, if it is shorter, is read by fewer streams. A last shard of
-//! the dataset that has fewer blocks than all others is read behind them, once in every epoch. Of other shards,
-//! the epoch's shards are laid end to end, and each stream reads an equal part of that: it may then begin and end
-//! inside a shard, and no stream ends before the others.
+//! A stream reads one shard after the other. Streams take turns of one block each.
+//!
+//! Where all shards have the same number of blocks, the shards of an epoch stand in rows, a shard for each stream, and
+//! stream `s` reads the `s`th of each row. A last row that is shorter is read by fewer streams. Where only the last shard of
+//! the dataset has fewer blocks, it is read behind the others, once in every epoch. Where shards differ otherwise, the epoch's
+//! shards are laid end to end and each stream reads an equal part: it may begin and end inside a shard, and no stream ends
+//! before the others.
 
 use plan::Share;
 
@@ -45,6 +47,8 @@ impl Lanes {
         let begins = |rank: u64| (u128::from(blocks) * u128::from(rank) / u128::from(ranks)) as u64;
         let own = of_rank(shards, rank, ranks);
         Self {
+            // More streams than shards would have nothing to read; a client without a shard is refused by
+            // `FewShards`.
             width: u64::from(wanted.streams).min(own).max(1),
             rank,
             ranks,
@@ -76,6 +80,7 @@ impl Lanes {
             },
             Numbers::Uneven(shards) => {
                 let located = shards.at_shuffled(seed, self.part.0 + self.of_parts(index));
+                // A copy of a shard is the shard.
                 Located { file: located.file % self.shards, ..located }
             }
         }
@@ -102,6 +107,8 @@ impl Lanes {
             let (stream, block) = turns(index - in_rows, own % self.width);
             (rows * self.width + stream, block)
         };
+        // Every `ranks`th shard of one permutation, as PyTorch and WebDataset split shards by node: clients read
+        // different shards without talking.
         let position = position * self.ranks + self.rank;
         let file = if self.resampled {
             scale(mix(seed ^ mix(position)), self.shards)
@@ -114,6 +121,7 @@ impl Lanes {
     /// Where in this rank's blocks, laid end to end, a ticket lies. What streams of equal parts leave is read last.
     fn of_parts(&self, index: u64) -> u64 {
         let each = (self.part.1 - self.part.0) / self.width;
+        // Fewer blocks than streams are left: they stand at the end of the part, which no stream has reached.
         if index >= each * self.width {
             return index;
         }

@@ -1,4 +1,4 @@
-//! What is no JPEG.
+//! The error of damaged JPEG data.
 
 use crate::error::DecodeError;
 

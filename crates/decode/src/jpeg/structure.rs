@@ -24,6 +24,7 @@ pub(super) struct Frame {
 /// Walks over the segments: the one frame, and the end of the image at the end of the bytes.
 pub(super) fn check(bytes: &[u8]) -> Result<Frame, DecodeError> {
     let begin = [PREFIX, START_OF_IMAGE];
+    // A sample of one byte may still be the beginning of an image: it is cut off, and not something else.
     if !bytes.starts_with(&begin[..bytes.len().min(2)]) {
         return Err(DecodeError::Foreign {
             format: FORMAT,
@@ -47,6 +48,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<Frame, DecodeError> {
         if is_frame(marker) && frame.replace(dimensions(marker, content)?).is_some() {
             return Err(malformed("it has two frames"));
         }
+        // Entropy-coded data have no length of their own and follow the scan's header; the next marker ends them.
         if marker == START_OF_SCAN {
             scans = true;
             rest = after_scan(rest)?;
@@ -80,6 +82,7 @@ fn segment(bytes: &[u8]) -> Result<(&[u8], &[u8]), DecodeError> {
 
 /// What follows the entropy-coded data of a scan: the next marker that neither restarts it nor is a stuffed byte.
 fn after_scan(bytes: &[u8]) -> Result<&[u8], DecodeError> {
+    // By vector instructions: this walk over a whole image is to be lost in the cost of decoding it.
     memchr::memchr_iter(PREFIX, bytes)
         .find(|at| bytes.get(at + 1).is_some_and(|next| !continues(*next)))
         .map(|at| &bytes[at..])

@@ -17,6 +17,7 @@ impl Draw {
 
     /// A number below `end`, which is below 2^32 and not 0.
     pub(super) fn below(&mut self, end: u64) -> u64 {
+        // The high bits by multiplication: no division, and the bias is below 2^-32 of `end`.
         ((self.word() >> 32) * end) >> 32
     }
 }

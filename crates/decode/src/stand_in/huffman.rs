@@ -65,6 +65,7 @@ impl Coder {
 
     /// A coefficient of 1 to 10 bits after `zeros` that are 0.
     pub(super) fn ac(&mut self, zeros: u32, value: i32) {
+        // A code states at most 15 zeros before a coefficient.
         for _ in 0..zeros / 16 {
             self.put(self.ac[usize::from(ZERO_RUN)]);
         }
@@ -79,6 +80,7 @@ impl Coder {
 
     /// The bytes, the last one filled with ones.
     pub(super) fn finish(mut self) -> Vec<u8> {
+        // Ones, as T.81 (F.1.2.3) has it: no code consists of ones alone.
         let filling = (8 - self.pending % 8) % 8;
         self.put(Code { bits: (1 << filling) - 1, length: filling });
         self.out
@@ -98,6 +100,7 @@ impl Coder {
             self.pending -= 8;
             let byte = (self.bits >> self.pending) as u8;
             self.out.push(byte);
+            // A stuffed zero tells data from a marker (T.81, B.1.1.5).
             if byte == 0xff {
                 self.out.push(0);
             }

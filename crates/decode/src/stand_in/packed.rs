@@ -9,6 +9,7 @@ const PART_BYTES_MAX: u64 = 1 << 20;
 /// Plain bytes for each encoded one that are made at most; what is drawn below stays under 3.
 const PLAIN_RATIO_MAX: usize = 4;
 
+// Each try is a linear step towards the target, since the data are alike throughout; three are usual.
 const TRIES: usize = 6;
 
 /// A sample of about `target` bytes that `encode` made.
@@ -25,6 +26,7 @@ fn part(target: usize, seed: u64, encode: fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
     let mut best = encode(&plain[..length]);
     let mut last = best.len();
     for _ in 0..TRIES {
+        // Within half a percent: closer than samples of one dataset are to each other.
         if best.len().abs_diff(target) * 200 <= target {
             break;
         }
@@ -43,6 +45,8 @@ fn compressible(length: usize, seed: u64) -> Vec<u8> {
     let mut draw = Draw::new(seed);
     let mut data = Vec::with_capacity(length + 80);
     while data.len() < length {
+        // Matches of 16 to 79 bytes, as in arrays of numbers and annotations; longer ones would make unpacking a
+        // copy, shorter ones would be no matches.
         let run = 16 + draw.below(64) as usize;
         if data.len() > 128 && draw.below(4) == 0 {
             let reach = (data.len() - run).min((32 << 10) - run);

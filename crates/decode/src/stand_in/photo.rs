@@ -32,6 +32,7 @@ struct Block {
 pub(super) fn sample(target: u64, seed: u64) -> Vec<u8> {
     let pixels =
         (target.saturating_mul(PIXELS_PER_10_BYTES) / 10).clamp(UNIT_PIXELS * UNIT_PIXELS, PIXELS_MAX);
+    // 4:3, as cameras make them; a decoder's work per pixel does not depend on it.
     let width = (pixels * 4 / 3).isqrt();
     let height = pixels / width;
     let mut coder = Coder::after(header(width as u16, height as u16));
@@ -39,12 +40,16 @@ pub(super) fn sample(target: u64, seed: u64) -> Vec<u8> {
     let mut last = [0; 3];
     let units = width.div_ceil(UNIT_PIXELS) * height.div_ceil(UNIT_PIXELS);
     for unit in 0..units {
+        // What earlier units took more or less is spread over those that are left, so that the image ends at its
+        // size.
         let left_bits = target.saturating_sub(coder.bytes() as u64 + 2) * 8;
         let unit_bits = left_bits / (units - unit);
         for (number, block) in BLOCKS.iter().enumerate() {
             // The two colour differences are components of their own, with the same share.
             let component = block.component + usize::from(number == 5);
             let bits = unit_bits * block.share / SHARES;
+            // Blocks of a photograph differ: from half of their share to half more, but for the last, which meets the
+            // size.
             let varied = if unit + 1 == units { bits } else { bits / 2 + draw.below(bits.clamp(1, 4096)) };
             draw_block(&mut coder, &mut draw, &mut last[component], varied);
         }
@@ -67,6 +72,7 @@ fn draw_block(coder: &mut Coder, draw: &mut Draw, last: &mut i32, budget_bits: u
             coder.end_of_block();
             return;
         }
+        // One draw for the three choices of a coefficient: bits 0 to 3, 8 to 15, and from 16 on.
         let word = draw.word();
         if word & 15 < zeros_of_16(position) {
             zeros += 1;

@@ -80,6 +80,8 @@ impl Calls {
             let fragment = u32::from_be_bytes([rest[0], rest[1], rest[2], rest[3]]);
             let (length, is_last) = ((fragment & 0x7fff_ffff) as usize, fragment >> 31 == 1);
             let head = length.min(HEAD_BYTES_MAX);
+            // Held back until the head is there in full: a mark that comes late would change bytes that were
+            // handed on.
             if rest.len() < 4 + head {
                 return;
             }
@@ -87,6 +89,7 @@ impl Calls {
                 mark_call(&mut rest[4..4 + head]);
             }
             self.continues = !is_last;
+            // The rest of the fragment passes as it comes: a WRITE of a megabyte is not held.
             self.passing = 4 + length;
         }
     }
@@ -103,8 +106,10 @@ fn mark_call(call: &mut [u8]) -> Option<()> {
     let procedure = word(20)?;
     let mut at = 24;
     for _ in ["credentials", "verifier"] {
+        // Flavor, length, body with its padding (RFC 5531 section 8.2).
         at += 8 + (word(at + 4)? as usize).next_multiple_of(4);
     }
+    // A handle of another length is none of ours: its bytes are passed on as they came.
     if word(at)? as usize != HANDLE_BYTES {
         return None;
     }

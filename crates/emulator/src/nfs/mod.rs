@@ -23,9 +23,11 @@ pub(crate) use calls::Calls;
 
 /// How long the number of an answered call is remembered, to drop it when it comes again. The crate's own 60 s cost
 /// megabytes at the rates of a benchmark.
+// Clients of feedline never repeat a call, and number each anew.
 const REMEMBERED: Duration = Duration::from_millis(100);
 
 /// Calls of one connection under way, at most; the crate's own limit is 256.
+// Beyond the limit the crate answers SYSTEM_ERR, which a deep queue would meet as a failing server.
 const CALLS_MAX: u16 = 8192;
 
 /// The export that all connections share.

@@ -78,6 +78,7 @@ impl Node {
             size,
             used: size,
             rdev: specdata3::default(),
+            // By this a client knows the emulator at whatever address it was given.
             fsid: plan::EMULATOR_FSID,
             fileid: number,
             atime: self.modified,
@@ -127,6 +128,7 @@ impl Nodes {
         }
         folder.by_name.insert(name.to_vec(), number);
         folder.by_number.insert(number, name.to_vec());
+        // Never used again: the handle of a removed file must be stale and not another file's.
         self.next += 1;
         self.nodes.insert(number, node);
         Ok(number)
@@ -140,7 +142,13 @@ impl Nodes {
     }
 }
 
-/// One name in a folder.
+/// A name and the folder that it is in.
+pub(super) struct EntryName<'a> {
+    pub(super) folder: u64,
+    pub(super) name: &'a [u8],
+}
+
+/// An entry of a listing.
 pub(super) struct Entry {
     pub(super) number: u64,
     pub(super) name: Vec<u8>,
@@ -255,25 +263,27 @@ impl Tree {
     }
 
     /// Moves an entry; a file that is there is replaced.
-    pub(super) fn rename(&self, from: (u64, &[u8]), to: (u64, &[u8])) -> Result<(), nfsstat3> {
+    pub(super) fn rename(&self, from: &EntryName<'_>, to: &EntryName<'_>) -> Result<(), nfsstat3> {
         let mut nodes = self.nodes_mut();
-        let number = nodes.child(from.0, from.1)?;
-        let replaced = nodes.child(to.0, to.1).ok().filter(|replaced| *replaced != number);
+        let number = nodes.child(from.folder, from.name)?;
+        let replaced = nodes.child(to.folder, to.name).ok().filter(|replaced| *replaced != number);
         if let Some(replaced) = replaced {
             let kinds = (&nodes.get(number)?.body, &nodes.get(replaced)?.body);
             match kinds {
                 (Body::File(_), Body::File(_)) => {}
                 (Body::Folder(_), Body::Folder(inside)) if inside.by_name.is_empty() => {}
+                // RFC 1813 section 3.3.14: what is there must be of the same kind, and a folder empty.
                 _ => return Err(nfsstat3::NFS3ERR_EXIST),
             }
-            nodes.unlink(to.0, to.1)?;
+            nodes.unlink(to.folder, to.name)?;
             nodes.nodes.remove(&replaced);
         }
-        nodes.folder(to.0)?;
-        nodes.unlink(from.0, from.1)?;
-        let target = nodes.folder_mut(to.0)?;
-        target.by_name.insert(to.1.to_vec(), number);
-        target.by_number.insert(number, to.1.to_vec());
+        // Before the entry is taken out: a move that fails leaves it where it was.
+        nodes.folder(to.folder)?;
+        nodes.unlink(from.folder, from.name)?;
+        let target = nodes.folder_mut(to.folder)?;
+        target.by_name.insert(to.name.to_vec(), number);
+        target.by_number.insert(number, to.name.to_vec());
         Ok(())
     }
 }

@@ -9,12 +9,12 @@ use nfs3_server::vfs::{
     DirEntryPlus, FileHandle, NextResult, NfsFileSystem, NfsReadFileSystem, ReadDirPlusIterator,
 };
 
-use super::tree::{ROOT, Tree};
+use super::tree::{EntryName, ROOT, Tree};
 use crate::draw::{Fault, corrupt};
 use crate::line::Scissors;
-use crate::shape::{Extent, Kind, Shape, Ticket};
+use crate::send_limits::SendLimits;
+use crate::shape::{Extent, RequestKind, Shape, Ticket};
 use crate::timer::Timer;
-use crate::way::Way;
 
 /// Bytes that a READ returns at most, as FSINFO says.
 const READ_BYTES_MAX: u32 = 1 << 20;
@@ -69,7 +69,7 @@ struct Connection {
     timer: Arc<Timer>,
     scissors: Arc<Scissors>,
     /// `None` where nothing holds its bytes back.
-    way: Option<Arc<Way>>,
+    limits: Option<Arc<SendLimits>>,
 }
 
 /// The export on one connection.
@@ -89,17 +89,17 @@ impl Vfs {
         let connection = connection.map(|(timer, scissors)| Connection {
             timer: Arc::clone(timer),
             scissors: Arc::clone(scissors),
-            way: shape.way(),
+            limits: shape.send_limits(),
         });
         Self { tree: Arc::clone(tree), shape: Arc::clone(shape), connection }
     }
 
     async fn hold(&self, ticket: &Ticket, extent: Option<Extent>) {
-        let Some(Connection { timer, way, .. }) = &self.connection else { return };
+        let Some(Connection { timer, limits, .. }) = &self.connection else { return };
         let ready_ns = self.shape.hold(ticket, extent, timer).await;
         // The crate sends a reply as a whole, so it is kept until its last byte may arrive.
-        if let (Some(way), Some(extent)) = (way, extent.filter(|_| ticket.is_paced())) {
-            way.send(ready_ns, extent.bytes, timer).await;
+        if let (Some(limits), Some(extent)) = (limits, extent.filter(|_| ticket.is_paced())) {
+            limits.send(ready_ns, extent.bytes, timer).await;
         }
     }
 
@@ -108,14 +108,15 @@ impl Vfs {
         if !procedures.contains(&handle.procedure()) {
             return Ok(());
         }
-        let ticket = self.shape.admit(Kind::Metadata, "").ok_or(nfsstat3::NFS3ERR_JUKEBOX)?;
+        // The one status of NFS version 3 that asks to come again later (RFC 1813 section 2.6).
+        let ticket = self.shape.admit(RequestKind::Metadata, "").ok_or(nfsstat3::NFS3ERR_JUKEBOX)?;
         self.hold(&ticket, None).await;
         Ok(())
     }
 
     fn other(&self) {
         // Never refused.
-        let _ = self.shape.admit(Kind::Other, "");
+        let _ = self.shape.admit(RequestKind::Other, "");
     }
 }
 
@@ -137,7 +138,7 @@ impl NfsReadFileSystem for Vfs {
     }
 
     async fn read(&self, handle: &Handle, at: u64, count: u32) -> Result<(Vec<u8>, bool), nfsstat3> {
-        let ticket = self.shape.admit(Kind::Data, "").ok_or(nfsstat3::NFS3ERR_JUKEBOX)?;
+        let ticket = self.shape.admit(RequestKind::Data, "").ok_or(nfsstat3::NFS3ERR_JUKEBOX)?;
         match ticket.fault {
             Some(Fault::ServerError) => return Err(nfsstat3::NFS3ERR_SERVERFAULT),
             Some(Fault::SlowDown) => return Err(nfsstat3::NFS3ERR_JUKEBOX),
@@ -148,6 +149,8 @@ impl NfsReadFileSystem for Vfs {
         let (mut data, length) = {
             let content = file.read().unwrap_or_else(PoisonError::into_inner);
             let length = content.length();
+            // The crate does not hold a READ to the limit of FSINFO: one of 100 MiB was answered whole
+            // (measured).
             let bytes = length.saturating_sub(at).min(u64::from(count.min(READ_BYTES_MAX)));
             let mut data = vec![0; bytes as usize];
             content.read(at, &mut data);
@@ -156,11 +159,14 @@ impl NfsReadFileSystem for Vfs {
         let extent = Extent { object: handle.number(), at, bytes: data.len() as u64 };
         self.hold(&ticket, Some(extent)).await;
         match ticket.fault {
+            // NFS allows a READ to bring less; a client must ask for the rest. At least one byte, or it could
+            // not go on.
             Some(Fault::Truncated) => data.truncate(data.len().div_ceil(2)),
             Some(Fault::Corrupted) => corrupt(&mut data),
             _ => {}
         }
         if let (Some(Fault::Reset), Some(Connection { scissors, .. })) = (ticket.fault, &self.connection) {
+            // In the middle of the reply: its head has come, and half of its data.
             scissors.reset_after(data.len() as u64 / 2);
         }
         self.shape.stats.sent(data.len() as u64);
@@ -254,6 +260,7 @@ impl NfsFileSystem for Vfs {
         let created = self.tree.create(folder.number(), name.as_ref(), Some(verifier.0));
         if created == Err(nfsstat3::NFS3ERR_EXIST) {
             let there = self.tree.child(folder.number(), name.as_ref())?;
+            // RFC 1813 section 3.3.8: the same verifier is the same call once more, and succeeds.
             if self.tree.was_created_by(there, verifier.0) {
                 return Ok(Handle::new(there));
             }
@@ -269,6 +276,7 @@ impl NfsFileSystem for Vfs {
 
     async fn remove(&self, folder: &Handle, name: &filename3<'_>) -> Result<(), nfsstat3> {
         self.other();
+        // The crate has one function for REMOVE and RMDIR; only the mark tells them apart.
         self.tree.remove(folder.number(), name.as_ref(), folder.procedure() == RMDIR)
     }
 
@@ -280,7 +288,9 @@ impl NfsFileSystem for Vfs {
         to_name: &filename3<'a>,
     ) -> Result<(), nfsstat3> {
         self.other();
-        self.tree.rename((from.number(), from_name.as_ref()), (to.number(), to_name.as_ref()))
+        let from = EntryName { folder: from.number(), name: from_name.as_ref() };
+        let to = EntryName { folder: to.number(), name: to_name.as_ref() };
+        self.tree.rename(&from, &to)
     }
 
     async fn symlink<'a>(

@@ -22,16 +22,42 @@ use super::condition::{Reading, Writing};
 use super::copy;
 use super::description::Description;
 use super::digest::{self, Digests};
-use super::entries::Asked;
 use super::has;
 use super::known;
-use super::listing;
+use super::listing::{self, ListRequest};
 use super::object::Object;
 
 /// Objects that one request can delete (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html>).
 const DELETED_MAX: usize = 1000;
 
 type Answer<T> = S3Result<S3Response<T>>;
+
+/// The conditions of a read, from the fields that `s3s` has read them into.
+macro_rules! reading {
+    ($input:ident: $matching:ident, $not_matching:ident, $modified_since:ident, $unmodified_since:ident) => {
+        Reading {
+            matching: $input.$matching,
+            not_matching: $input.$not_matching,
+            modified_since: $input.$modified_since,
+            unmodified_since: $input.$unmodified_since,
+        }
+    };
+}
+
+/// The answer to an upload: its ETag and the checksums that were declared of it.
+macro_rules! summed {
+    ($output:ident, $e_tag:expr, $checksum:expr) => {
+        $output {
+            e_tag: Some($e_tag),
+            checksum_crc32: $checksum.checksum_crc32,
+            checksum_crc32c: $checksum.checksum_crc32c,
+            checksum_crc64nvme: $checksum.checksum_crc64nvme,
+            checksum_sha1: $checksum.checksum_sha1,
+            checksum_sha256: $checksum.checksum_sha256,
+            ..$output::default()
+        }
+    };
+}
 
 #[async_trait::async_trait]
 impl S3 for Bucket {
@@ -40,12 +66,7 @@ impl S3 for Bucket {
         let overridden = |name: &HeaderName| has(request.uri.query(), &format!("response-{name}"));
         let is_corrupted = request.extensions.get() == Some(&Fault::Corrupted);
         let input = request.input;
-        let reading = Reading {
-            matching: input.if_match,
-            not_matching: input.if_none_match,
-            modified_since: input.if_modified_since,
-            unmodified_since: input.if_unmodified_since,
-        };
+        let reading = reading!(input: if_match, if_none_match, if_modified_since, if_unmodified_since);
         let (object, range) = self.read(&input.bucket, &input.key, &reading, input.range)?;
         let length = object.content.length();
         let content_range =
@@ -67,12 +88,7 @@ impl S3 for Bucket {
     async fn head_object(&self, request: S3Request<HeadObjectInput>) -> Answer<HeadObjectOutput> {
         known::only(&request, &[], &[known::READING, known::CHECKED])?;
         let input = request.input;
-        let reading = Reading {
-            matching: input.if_match,
-            not_matching: input.if_none_match,
-            modified_since: input.if_modified_since,
-            unmodified_since: input.if_unmodified_since,
-        };
+        let reading = reading!(input: if_match, if_none_match, if_modified_since, if_unmodified_since);
         let (object, range) = self.read(&input.bucket, &input.key, &reading, input.range)?;
         let range = range.unwrap_or(0..object.content.length());
         let output = HeadObjectOutput {
@@ -92,19 +108,12 @@ impl S3 for Bucket {
         self.check(&input.bucket)?;
         listing::check_text("key", &input.key)?;
         let writing = Writing::new(input.if_match, input.if_none_match)?;
+        // Looked at here to refuse early, and again under the lock that keeps the object.
         self.may_write(&input.key, &writing)?;
         let bytes = self.receive(input.body, digests).await?;
         let checksum = bytes.checksum.clone();
         let e_tag = self.keep(input.key, Object::of_part(bytes, description), &writing)?;
-        Ok(S3Response::new(PutObjectOutput {
-            e_tag: Some(e_tag),
-            checksum_crc32: checksum.checksum_crc32,
-            checksum_crc32c: checksum.checksum_crc32c,
-            checksum_crc64nvme: checksum.checksum_crc64nvme,
-            checksum_sha1: checksum.checksum_sha1,
-            checksum_sha256: checksum.checksum_sha256,
-            ..PutObjectOutput::default()
-        }))
+        Ok(S3Response::new(summed!(PutObjectOutput, e_tag, checksum)))
     }
 
     /// Uploads from forms of browsers have conditions of their own.
@@ -131,17 +140,17 @@ impl S3 for Bucket {
         let input = request.input;
         self.check(&input.bucket)?;
         listing::check_text("key", &input.key)?;
-        let reading = Reading {
-            matching: input.copy_source_if_match,
-            not_matching: input.copy_source_if_none_match,
-            modified_since: input.copy_source_if_modified_since,
-            unmodified_since: input.copy_source_if_unmodified_since,
-        };
+        let reading = reading!(
+            input: copy_source_if_match, copy_source_if_none_match, copy_source_if_modified_since,
+            copy_source_if_unmodified_since
+        );
         let writing = Writing::of_headers(&request.headers)?;
         let (source_key, source) = self.source(&input.copy_source, &reading)?;
+        // S3 copies up to 5 GiB at once. A client that was never refused here would fail there.
         copy::check_length(&source)?;
         let description = match input.metadata_directive.as_ref().map(MetadataDirective::as_str) {
             Some(MetadataDirective::REPLACE) => Description::of(&request.headers),
+            // As S3 does: nothing of the object would change.
             None | Some(MetadataDirective::COPY) if source_key == input.key => {
                 return Err(s3_error!(InvalidRequest, "a copy of an object onto itself changes nothing"));
             }
@@ -182,20 +191,13 @@ impl S3 for Bucket {
         let digests = Digests::declared(&request)?;
         let input = request.input;
         self.check(&input.bucket)?;
+        // Everything that can be refused is refused before the body is taken in.
         bucket::check_part_number(input.part_number)?;
         self.upload(&input.upload_id, &input.key, |_| ())?;
         let part = self.receive(input.body, digests).await?;
         let (e_tag, checksum) = (part.e_tag(), part.checksum.clone());
         self.upload(&input.upload_id, &input.key, |upload| upload.parts.insert(input.part_number, part))?;
-        Ok(S3Response::new(UploadPartOutput {
-            e_tag: Some(e_tag),
-            checksum_crc32: checksum.checksum_crc32,
-            checksum_crc32c: checksum.checksum_crc32c,
-            checksum_crc64nvme: checksum.checksum_crc64nvme,
-            checksum_sha1: checksum.checksum_sha1,
-            checksum_sha256: checksum.checksum_sha256,
-            ..UploadPartOutput::default()
-        }))
+        Ok(S3Response::new(summed!(UploadPartOutput, e_tag, checksum)))
     }
 
     async fn upload_part_copy(
@@ -207,12 +209,10 @@ impl S3 for Bucket {
         self.check(&input.bucket)?;
         bucket::check_part_number(input.part_number)?;
         self.upload(&input.upload_id, &input.key, |_| ())?;
-        let reading = Reading {
-            matching: input.copy_source_if_match,
-            not_matching: input.copy_source_if_none_match,
-            modified_since: input.copy_source_if_modified_since,
-            unmodified_since: input.copy_source_if_unmodified_since,
-        };
+        let reading = reading!(
+            input: copy_source_if_match, copy_source_if_none_match, copy_source_if_modified_since,
+            copy_source_if_unmodified_since
+        );
         let (_, source) = self.source(&input.copy_source, &reading)?;
         let part = self.part_of(&source, input.copy_source_range.as_deref()).await?;
         let e_tag = Some(part.e_tag());
@@ -244,6 +244,7 @@ impl S3 for Bucket {
                 kept.is_some_and(|kept| kept.is_as_listed(part))
             })
         };
+        // Before the upload is ended: one that is refused stays under way, as in S3.
         if !self.upload(&input.upload_id, &input.key, is_there)? {
             return Err(s3_error!(InvalidPart));
         }
@@ -273,8 +274,9 @@ impl S3 for Bucket {
         known::only(&request, known::PAGES[0], &[])?;
         let input = request.input;
         self.check(&input.bucket)?;
+        // A token goes before `start-after`, which is of the first page alone.
         let token = input.continuation_token.as_deref().map(listing::after).transpose()?;
-        let listing = self.list(&Asked {
+        let listing = self.list(&ListRequest {
             prefix: input.prefix.as_deref(),
             delimiter: input.delimiter.as_deref(),
             after: token.as_deref().or(input.start_after.as_deref()),
@@ -304,7 +306,7 @@ impl S3 for Bucket {
         known::only(&request, known::PAGES[1], &[])?;
         let input = request.input;
         self.check(&input.bucket)?;
-        let listing = self.list(&Asked {
+        let listing = self.list(&ListRequest {
             prefix: input.prefix.as_deref(),
             delimiter: input.delimiter.as_deref(),
             after: input.marker.as_deref().filter(|marker| !marker.is_empty()),
@@ -346,6 +348,7 @@ impl S3 for Bucket {
         if input.delete.objects.len() > DELETED_MAX {
             return Err(s3_error!(MalformedXML, "at most {DELETED_MAX} objects are deleted by one request"));
         }
+        // All of them before the first is deleted: a request that is refused has done nothing.
         for wanted in &input.delete.objects {
             listing::check_text("key", &wanted.key)?;
         }
@@ -375,6 +378,7 @@ impl S3 for Bucket {
     }
 
     async fn create_bucket(&self, request: S3Request<CreateBucketInput>) -> Answer<CreateBucketOutput> {
+        // Tools often make their bucket first, and go on when it is theirs already.
         if request.input.bucket == self.name {
             return Err(s3_error!(BucketAlreadyOwnedByYou));
         }

@@ -102,6 +102,7 @@ impl Bucket {
     pub(super) fn keep(&self, key: String, object: Object, writing: &Writing) -> S3Result<ETag> {
         let e_tag = object.e_tag();
         let mut objects = self.objects_mut();
+        // Under the lock: of two writers that may not replace anything, one is refused.
         writing.check(objects.get(&key).map(Arc::as_ref))?;
         objects.insert(key, Arc::new(object));
         Ok(e_tag)
@@ -126,6 +127,7 @@ impl Bucket {
     pub(super) fn upload<T>(&self, id: &str, key: &str, with: impl FnOnce(&mut Upload) -> T) -> S3Result<T> {
         let mut uploads = self.uploads.lock().unwrap_or_else(PoisonError::into_inner);
         match uploads.get_mut(id) {
+            // An upload is of one key; to any other it does not exist.
             Some(upload) if upload.key == key => Ok(with(upload)),
             _ => Err(s3_error!(NoSuchUpload)),
         }
@@ -187,6 +189,7 @@ struct Remaining {
 
 impl Remaining {
     fn next(&mut self) -> Bytes {
+        // Made as it is sent, so that an object of any length takes the memory of one chunk.
         let mut chunk = vec![0; (self.end - self.at).min(CHUNK_BYTES) as usize];
         self.object.content.read(self.at, &mut chunk);
         if self.is_corrupted {
@@ -231,6 +234,7 @@ pub(super) fn body(
 ) -> StreamingBlob {
     let mut remaining =
         Remaining { object, shape: Arc::clone(shape), at: range.start, end: range.end, is_corrupted };
+    // A body in one piece has no stream behind it, and costs a small read less.
     let body = if range.end - range.start <= CHUNK_BYTES {
         Body::from(remaining.next())
     } else {

@@ -1,4 +1,4 @@
-//! What a request asks of the object that is there, before anything is done.
+//! The conditions that a request sets on the object that is there.
 //!
 //! Which answer follows from which condition:
 //! <https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-requests.html>
@@ -21,6 +21,7 @@ pub(super) struct Reading {
 impl Reading {
     /// Refuses to read an object that is not as asked. A date counts only where its ETag's condition is absent.
     pub(super) fn check(&self, object: &Object) -> S3Result<()> {
+        // RFC 9110, section 13.2.2: first what must match, then what must not.
         let is_met = match (&self.matching, &self.unmodified_since) {
             (Some(asked), _) => is_match(asked, object)?,
             (None, Some(since)) => object.modified() <= *since,
@@ -84,6 +85,7 @@ impl Writing {
     /// Refuses to replace or delete what is there, or is not, where that is not as asked.
     pub(super) fn check(&self, there: Option<&Object>) -> S3Result<()> {
         match (&self.if_match, there) {
+            // S3 answers 404 and not 412 where there is no object to match.
             (Some(_), None) => Err(s3_error!(NoSuchKey)),
             (Some(asked), Some(object)) if !is_match(asked, object)? => Err(failed()),
             (None, Some(_)) if self.is_new => Err(s3_error!(PreconditionFailed, "the key exists")),
@@ -93,10 +95,12 @@ impl Writing {
 }
 
 fn is_match(asked: &ETagCondition, object: &Object) -> S3Result<bool> {
+    // RFC 9110, section 13.1.1: If-Match compares strongly, so a weak ETag never matches.
     Ok(single(asked)?.as_etag().is_none_or(|e_tag| e_tag.strong_cmp(&object.e_tag())))
 }
 
 fn is_weak_match(asked: &ETagCondition, object: &Object) -> S3Result<bool> {
+    // RFC 9110, section 13.1.2: If-None-Match compares weakly.
     Ok(single(asked)?.as_etag().is_none_or(|e_tag| e_tag.weak_cmp(&object.e_tag())))
 }
 
@@ -114,6 +118,7 @@ fn failed() -> S3Error {
 fn not_modified(object: &Object) -> S3Error {
     let mut headers = HeaderMap::new();
     if let Ok(e_tag) = object.e_tag().to_http_header() {
+        // RFC 9110, section 15.4.5: a 304 carries the ETag that a 200 would have.
         headers.insert(ETAG, e_tag);
     }
     let mut date = Vec::new();

@@ -44,6 +44,7 @@ impl Bucket {
         let mut left = part_range(range, object.content.length())?;
         let (mut content, mut md5) = (self.empty(), Md5::new());
         while !left.is_empty() {
+            // Read and written again, as the part begins at any byte of the stream.
             let mut chunk = vec![0; (left.end - left.start).min(CHUNK_BYTES) as usize];
             object.content.read(left.start, &mut chunk);
             md5.update(&chunk);
@@ -71,6 +72,7 @@ pub(super) fn check_length(object: &Object) -> S3Result<()> {
 fn part_range(asked: Option<&str>, bytes: u64) -> S3Result<Range<u64>> {
     let Some(asked) = asked else { return Ok(0..bytes) };
     match Asked::parse(asked) {
+        // A GET is cut to the object's end; a part that is shorter than asked would be another object.
         Ok(Asked::Int { first, last: Some(last) }) if last < bytes => Ok(first..last + 1),
         _ => Err(s3_error!(
             InvalidArgument,

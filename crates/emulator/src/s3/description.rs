@@ -24,6 +24,7 @@ impl Description {
         let is_kept = |name: &HeaderName| KEPT.contains(name) || name.as_str().starts_with(METADATA);
         let kept = headers.iter().filter(|(name, _)| is_kept(name)).filter_map(|(name, value)| {
             let value = match *name {
+                // SDKs that send a body in signed chunks say `aws-chunked` here, and the object has none.
                 CONTENT_ENCODING => without_chunks(value.as_bytes()),
                 _ => value.as_bytes().to_vec(),
             };

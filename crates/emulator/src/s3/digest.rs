@@ -88,12 +88,14 @@ impl Digests {
             trailer: request.trailing_headers.clone(),
             ..Self::default()
         };
+        // `s3s` holds the payload of signed requests against its hash by itself.
         if request.credentials.is_none() {
             digests.declared_payload = unsigned_payload(headers)?;
         }
         let trailer = text(headers, "x-amz-trailer").unwrap_or_default().to_ascii_lowercase();
         let is_trailing =
             |algorithm: Algorithm| trailer.split(',').any(|name| name.trim() == algorithm.header());
+        // Only what is declared is computed: CRC and SHA of every byte would cost more than the rest.
         for algorithm in Algorithm::ALL {
             if let Some(declared) = declared(headers, algorithm)? {
                 digests.declared.push((algorithm, declared));
@@ -131,6 +133,7 @@ impl Digests {
         if self.declared_payload.is_some_and(|declared| computed.checksum_sha256 != Some(declared)) {
             return Err(wrong_payload());
         }
+        // It was computed for the payload's hash; an answer names only what was declared as a checksum.
         if !self.declared.iter().any(|(algorithm, _)| *algorithm == Algorithm::Sha256) {
             computed.checksum_sha256 = None;
         }
@@ -141,6 +144,7 @@ impl Digests {
         let trailer = self.trailer.take().and_then(|trailer| trailer.take()).unwrap_or_default();
         for algorithm in std::mem::take(&mut self.trailing) {
             let header = algorithm.header();
+            // The trailer can be read only now: it comes behind the body.
             let declared = declared(&trailer, algorithm)?.ok_or_else(|| {
                 s3_error!(InvalidRequest, "x-amz-trailer names {header}, which did not come")
             })?;
@@ -166,6 +170,7 @@ pub(super) fn check_whole<T>(request: &S3Request<T>) -> S3Result<()> {
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    // What is no text is kept as a character that no digest has, so that it is refused and not passed over.
     headers.get(name).map(|value| value.to_str().unwrap_or("\u{fffd}"))
 }
 

@@ -11,6 +11,7 @@ const LOCAL: &str = ".localhost";
 /// The bucket within a host, where one is named there: below [`LOCAL`] any, below other domains the one that is served.
 pub(super) fn bucket<'a>(host: &'a str, served: &str) -> Option<&'a str> {
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    // 127.0.0.1 is no bucket `127` in the domain `0.0.1`.
     if name.parse::<IpAddr>().is_ok() {
         return None;
     }

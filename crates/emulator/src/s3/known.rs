@@ -1,4 +1,4 @@
-//! What of a request is known. The rest of it is refused: a 200 would say that it was done.
+//! The parts of a request that are known. All others are refused: a 200 would say that they were honoured.
 
 use s3s::{S3Request, S3Result, s3_error};
 
@@ -21,6 +21,7 @@ const CARRIED_QUERIES: [&str; 12] = [
 ];
 
 /// Headers that say who asks, or how a body is sent.
+// What SDKs and command lines add to every request by themselves must not be refused.
 const CARRIED_HEADERS: [&str; 10] = [
     "x-amz-api-version",
     "x-amz-content-sha256",
@@ -34,7 +35,7 @@ const CARRIED_HEADERS: [&str; 10] = [
     "x-amz-user-agent",
 ];
 
-/// What may be asked for as it is so anyhow.
+/// What a request may ask for because it is so in any case.
 const ANYHOW: [(&str, &str); 5] = [
     ("x-amz-acl", "bucket-owner-full-control"),
     ("x-amz-acl", "private"),
@@ -50,7 +51,7 @@ pub(super) const READING: &[&str] =
 /// Conditions of a write.
 pub(super) const WRITING: &[&str] = &["if-match", "if-none-match"];
 
-/// Whether checksums are asked for, of which none is kept.
+/// The request for checksums, of which none is kept.
 pub(super) const CHECKED: &[&str] = &["x-amz-checksum-mode"];
 
 /// Digests of a body.
@@ -116,6 +117,7 @@ pub(super) fn only<T>(request: &S3Request<T>, queries: &[&str], headers: &[&[&st
     }
     for (name, value) in &request.headers {
         let name = name.as_str();
+        // All others are HTTP's own: what a server does not know of those it may pass over.
         if !name.starts_with("x-amz-") && !name.starts_with("if-") {
             continue;
         }

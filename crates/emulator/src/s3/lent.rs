@@ -1,4 +1,4 @@
-//! The body of a request, of which a refusal may leave a rest.
+//! The body of a request, which a refusal may leave unread in part.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,6 +33,7 @@ struct Lent {
 
 impl Drop for Lent {
     fn drop(&mut self) {
+        // At its end nothing is left to be read, and the connection can be used again.
         let body = self.body.take().filter(|body| !body.is_end_stream());
         *self.rest.lock().unwrap_or_else(PoisonError::into_inner) = body;
     }

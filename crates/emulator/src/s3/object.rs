@@ -26,7 +26,7 @@ pub(super) struct Part {
 
 impl Part {
     pub(super) fn e_tag(&self) -> ETag {
-        e_tag(self.md5, 0)
+        Tag { md5: self.md5, parts: 0 }.e_tag()
     }
 
     /// Whether it is what a client takes it for that completes an upload.
@@ -44,46 +44,61 @@ impl Part {
     }
 }
 
+/// What an ETag is made of.
+#[derive(Debug, Clone, Copy)]
+struct Tag {
+    /// Of the bytes; where they were uploaded in parts, of the parts' own MD5s one after the other.
+    md5: [u8; 16],
+    /// 0 where they were uploaded at once.
+    parts: usize,
+}
+
+impl Tag {
+    fn e_tag(self) -> ETag {
+        let md5 = format!("{:032x}", u128::from_be_bytes(self.md5));
+        ETag::Strong(if self.parts == 0 { md5 } else { format!("{md5}-{}", self.parts) })
+    }
+}
+
 /// An object, complete.
 #[derive(Debug)]
 pub(super) struct Object {
     /// Shared with its copies.
     pub(super) content: Arc<Content>,
     pub(super) description: Description,
-    /// Of the bytes; where it was uploaded in parts, of the parts' own MD5s one after the other.
-    md5: [u8; 16],
-    /// 0 where it was uploaded at once.
-    parts: usize,
+    tag: Tag,
     modified_s: u64,
 }
 
 impl Object {
-    fn new(content: Arc<Content>, description: Description, (md5, parts): ([u8; 16], usize)) -> Self {
-        Self { content, description, md5, parts, modified_s: u64::from(clock::unix_time().0) }
+    fn new(content: Arc<Content>, description: Description, tag: Tag) -> Self {
+        Self { content, description, tag, modified_s: u64::from(clock::unix_time().0) }
     }
 
     /// The object that was uploaded at once.
     pub(super) fn of_part(part: Part, description: Description) -> Self {
-        Self::new(Arc::new(part.content), description, (part.md5, 0))
+        Self::new(Arc::new(part.content), description, Tag { md5: part.md5, parts: 0 })
     }
 
     /// The object that these parts make, into `whole`.
     pub(super) fn of_parts(mut whole: Content, parts: Vec<Part>, description: Description) -> Self {
+        // As S3 makes it: the MD5 of the parts' MD5s, and how many they were.
         let (mut md5, count) = (Md5::new(), parts.len());
         for part in parts {
             md5.update(part.md5);
             whole.append(part.content);
         }
-        Self::new(Arc::new(whole), description, (md5.finalize().into(), count))
+        Self::new(Arc::new(whole), description, Tag { md5: md5.finalize().into(), parts: count })
     }
 
     /// A copy with the ETag of this one. That of an object in parts is no MD5 of its bytes, in S3 that of its copy is.
     pub(super) fn copied(&self, description: Description) -> Self {
-        Self::new(Arc::clone(&self.content), description, (self.md5, self.parts))
+        // The bytes are shared: a copy of a dataset takes no memory, as the dataset takes none.
+        Self::new(Arc::clone(&self.content), description, self.tag)
     }
 
     pub(super) fn e_tag(&self) -> ETag {
-        e_tag(self.md5, self.parts)
+        self.tag.e_tag()
     }
 
     pub(super) fn modified(&self) -> Timestamp {
@@ -93,10 +108,4 @@ impl Object {
 
 pub(super) fn timestamp(unix_s: u64) -> Timestamp {
     (UNIX_EPOCH + Duration::from_secs(unix_s)).into()
-}
-
-/// As S3 has it: the MD5, and behind it the number of parts where there were some.
-fn e_tag(md5: [u8; 16], parts: usize) -> ETag {
-    let md5 = format!("{:032x}", u128::from_be_bytes(md5));
-    ETag::Strong(if parts == 0 { md5 } else { format!("{md5}-{parts}") })
 }

@@ -7,13 +7,13 @@ use std::task::{Context, Poll, ready};
 use hyper::body::{Bytes, Frame, SizeHint};
 use s3s::{Body, StdError};
 
+use crate::send_limits::{SendLimits, Sending};
 use crate::timer::Timer;
-use crate::way::{Sending, Way};
 
 /// A body in pieces, each of which goes when the last of its bytes may arrive.
 pub(super) struct Paced {
     body: Body,
-    way: Arc<Way>,
+    limits: Arc<SendLimits>,
     timer: Arc<Timer>,
     /// What the body gave and has not gone.
     made: Bytes,
@@ -29,13 +29,14 @@ impl Paced {
     /// The `bytes` of `body`, which are ready at `ready_ns`.
     pub(super) fn body(
         body: Body,
-        (way, timer): (&Arc<Way>, &Arc<Timer>),
+        limits: &Arc<SendLimits>,
+        timer: &Arc<Timer>,
         ready_ns: u64,
         bytes: u64,
     ) -> Body {
         Body::http_body(Self {
             body,
-            way: Arc::clone(way),
+            limits: Arc::clone(limits),
             timer: Arc::clone(timer),
             made: Bytes::new(),
             ready_ns,
@@ -57,6 +58,8 @@ impl hyper::body::Body for Paced {
         let this = &mut *self;
         loop {
             if let Some((sending, piece)) = &mut this.sending {
+                // By the schedule and not by the clock: what a late wake-up has cost is made up for by the
+                // next piece.
                 this.ready_ns = ready!(Pin::new(sending).poll(cx));
                 let piece = this.made.split_to(*piece);
                 (this.sent, this.left) = (this.sent + piece.len() as u64, this.left - piece.len() as u64);
@@ -70,8 +73,8 @@ impl hyper::body::Body for Paced {
                 }
                 continue;
             }
-            let piece = this.made.len().min(this.way.piece_bytes(this.sent) as usize);
-            let sending = this.way.send(this.ready_ns, piece as u64, &this.timer);
+            let piece = this.made.len().min(this.limits.piece_bytes(this.sent) as usize);
+            let sending = this.limits.send(this.ready_ns, piece as u64, &this.timer);
             this.sending = Some((sending, piece));
         }
     }
@@ -81,6 +84,7 @@ impl hyper::body::Body for Paced {
     }
 
     fn size_hint(&self) -> SizeHint {
+        // Known to the byte, so that the reply has a length and comes in no chunks.
         SizeHint::with_exact(self.left)
     }
 }

@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
-use plan::{Checkpoint, Limit, Task};
-use record::{CacheProof, CheckpointOutcome, Interval, Outcome, counter};
+use plan::{Cell, Checkpoint, Limit, Task};
+use record::{CheckpointOutcome, Interval, Outcome, Rep, counter};
 
 use super::rotation::Rotation;
 use super::save::{FileTimes, Writing, Written};
 use crate::error::RepError;
-use crate::outcome::RepOutcome;
+use crate::outcome::{Measured, no_cache};
 use crate::rep::RepSpec;
+use crate::sums;
 use crate::system::Watched;
 use crate::usage::Meter;
+use crate::window::Window;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -24,7 +26,7 @@ const HOPELESS: u32 = 3;
 
 /// Runs one repetition: at least one checkpoint, and further ones until the limit is reached. The last one is written to
 /// its end, which is that of the window.
-pub(crate) fn run(spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
+pub(crate) fn run(spec: &RepSpec<'_>) -> Result<Measured, RepError> {
     let (Some(to), Task::Checkpoint(plan)) = (spec.checkpoints, &spec.cell.task) else {
         return Err(RepError::NoDestination);
     };
@@ -37,18 +39,21 @@ pub(crate) fn run(spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
     if let Some(server) = spec.server {
         server.begin();
     }
+    // No warm-up: the first checkpoint after a start is as real as the next.
     let open_ns = spec.clock.now_ns();
     meter.open_once(open_ns, open_ns);
     let written = write_until(spec.limit, open_ns, plan, &writing);
     let closed_ns = spec.clock.now_ns();
     meter.close(closed_ns);
     let emulated = spec.server.map(crate::server::Server::end);
-    let window = (open_ns, ended_ns(&written).unwrap_or(closed_ns).max(open_ns));
-    Ok(RepOutcome { emulated, ..outcome(&written, window, &meter, stops()) })
+    let window = Window { open_ns, close_ns: ended_ns(&written).unwrap_or(closed_ns).max(open_ns) };
+    let mut measured = measured(spec.cell, &written, window, &meter, stops());
+    measured.rep.emulated = emulated;
+    Ok(measured)
 }
 
-/// The checkpoints of a repetition that opened at `open_ns`; what lies there in the end is removed, and what cannot be is
-/// left to `feedline clean`.
+/// Writes the checkpoints of a repetition that opened at `open_ns`, and removes those that are left at its end. What cannot
+/// be removed is left to `feedline clean`.
 fn write_until(limit: Limit, open_ns: u64, plan: &Checkpoint, writing: &Writing<'_>) -> Vec<Written> {
     let mut rotation = Rotation::new(plan.keep);
     let mut made: Vec<Written> = Vec::new();
@@ -60,6 +65,7 @@ fn write_until(limit: Limit, open_ns: u64, plan: &Checkpoint, writing: &Writing<
         failed = if is_whole { 0 } else { failed + 1 };
         made.push(written);
         let gone = if is_whole { rotation.keep(slot) } else { Some(slot) };
+        // Inside the window and outside every checkpoint's time, as a trainer that rotates does it.
         let removed = gone.map_or(Ok(()), |slot| writing.remove(slot));
         let now_ns = writing.clock.now_ns();
         let is_over = is_reached(limit, now_ns - open_ns, made.len() as u64, plan);
@@ -71,7 +77,7 @@ fn write_until(limit: Limit, open_ns: u64, plan: &Checkpoint, writing: &Writing<
     made
 }
 
-/// Whether enough was written. What is counted in steps elsewhere takes the time of those here.
+/// Whether enough was written. A limit in training steps stands for the time that they take.
 fn is_reached(limit: Limit, elapsed_ns: u64, made: u64, plan: &Checkpoint) -> bool {
     match limit {
         Limit::Duration { duration_ns } => elapsed_ns >= duration_ns,
@@ -85,12 +91,8 @@ fn ended_ns(written: &[Written]) -> Option<u64> {
     written.iter().map(|one| one.saved.ended_ns).max()
 }
 
-fn outcome(
-    written: &[Written],
-    (open_ns, end_ns): (u64, u64),
-    meter: &Meter,
-    interrupted: bool,
-) -> RepOutcome {
+fn measured(cell: &Cell, written: &[Written], window: Window, meter: &Meter, interrupted: bool) -> Measured {
+    let open_ns = window.open_ns;
     let files = || written.iter().flat_map(|one| &one.files);
     let mut errors = BTreeMap::new();
     for kind in written.iter().filter_map(|one| one.error) {
@@ -106,34 +108,30 @@ fn outcome(
         _ if interrupted => Outcome::Interrupted,
         _ => Outcome::Complete,
     };
+    // With those of checkpoints that failed: the storage took them.
     let bytes = written.iter().map(|one| one.saved.bytes).sum();
     let longest_ns = record::new_histogram().high();
     let clamped = files().filter(|file| file.published_ns - file.begun_ns > longest_ns).count();
-    let counters = [
-        (counter::OPS, files().count() as u64),
-        (counter::BYTES, bytes),
-        // A file that takes longer than a histogram holds; the times of its checkpoint are exact.
-        (counter::CLAMPED, clamped as u64),
-    ];
     let (usage, system) = meter.measured();
-    RepOutcome {
-        outcome,
+    let rep = Rep {
         window_start_ns: open_ns,
-        window_ns: end_ns - open_ns,
-        counters: counters.map(|(name, count)| (name.to_owned(), count)).into(),
+        window_ns: window.close_ns - open_ns,
+        counters: sums::by_name([
+            (counter::OPS, files().count() as u64),
+            (counter::BYTES, bytes),
+            // A file that takes longer than a histogram holds; the times of its checkpoint are exact.
+            (counter::CLAMPED, clamped as u64),
+        ]),
         errors,
         histograms: histograms(files()),
         usage,
         system,
-        cache: CacheProof { method: "none".to_owned(), ..CacheProof::default() },
+        cache: no_cache(),
         granted: [("content".to_owned(), CONTENT.to_owned())].into(),
-        emulated: None,
-        sampled: Vec::new(),
-        trained: None,
-        epochs: Vec::new(),
         checkpoints: written.iter().zip(0..).map(|(one, step)| recorded(one, step, open_ns)).collect(),
-        seconds: seconds(files(), written, open_ns),
-    }
+        ..Rep::empty(&cell.slug, outcome)
+    };
+    Measured::new(rep, seconds(files(), written, open_ns), Vec::new())
 }
 
 fn recorded(written: &Written, step: u64, open_ns: u64) -> record::Checkpoint {
@@ -185,6 +183,8 @@ fn seconds<'a>(
     for saved in written.iter().map(|one| &one.saved) {
         let (from_ns, to_ns) =
             (saved.begun_ns - open_ns, (saved.written_ns - open_ns).max(saved.begun_ns - open_ns + 1));
+        // Evenly over the time of writing: blocks are not stamped, as a lock and a clock for each would slow down
+        // what is measured.
         let until = |ns: u64| {
             let share = (ns.clamp(from_ns, to_ns) - from_ns) as f64 / (to_ns - from_ns) as f64;
             (share * saved.bytes as f64) as u64

@@ -10,15 +10,15 @@ use super::rotation::Rotation;
 use super::save::Writing;
 use crate::fleet::{Order, Saved};
 
-/// What the thread that writes waits for.
+/// Orders for the thread that writes checkpoints, and their end.
 #[derive(Debug)]
-pub(crate) struct Beside {
+pub(crate) struct SaveOrders {
     orders: Mutex<Receiver<Order>>,
     is_closed: Mutex<bool>,
     bell: Condvar,
 }
 
-impl Beside {
+impl SaveOrders {
     /// Writes what comes by `orders`.
     pub(crate) fn new(orders: Receiver<Order>) -> Self {
         Self { orders: Mutex::new(orders), is_closed: Mutex::new(false), bell: Condvar::new() }
@@ -29,24 +29,28 @@ impl Beside {
         *self.is_closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives up what is being written.
+    /// Gives up the checkpoint that is being written.
     pub(super) fn close(&self) {
         *self.is_closed.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.bell.notify_all();
     }
 
-    /// One thread: writes checkpoint after checkpoint and hands to `take` what became of each, until no order comes any
-    /// more. What lies there then is removed; what cannot be is left to `feedline clean`.
+    /// The thread that writes: takes orders until no more come, and hands the result of each to `take`. Removes what
+    /// is left then; what cannot be removed is left to `feedline clean`.
     pub(super) fn run(&self, writing: &Writing<'_>, take: impl Fn(Saved)) {
         let mut rotation = Rotation::new(writing.plan.keep);
+        // For as long as it runs: there is one thread that takes orders, and the lock only makes the receiver
+        // shareable.
         let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
         while let Ok(order) = orders.recv() {
+            // A snapshot to host memory comes first where the mode is asynchronous; the order says when it is done.
             self.wait_until(order.from_ns, writing.clock);
             let slot = rotation.next();
             let written = writing.save(slot);
             let is_whole = written.error.is_none() && !self.is_closed();
             take(written.saved);
             let gone = if is_whole { rotation.keep(slot) } else { Some(slot) };
+            // A checkpoint that could not be removed takes room, which the next one will say if it matters.
             let _ = gone.map(|slot| writing.remove(slot));
         }
         let _ = rotation.kept().try_for_each(|slot| writing.remove(slot));

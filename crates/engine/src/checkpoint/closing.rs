@@ -25,7 +25,7 @@ impl Train {
     }
 }
 
-/// Ends the writing of checkpoints however the scope of its thread is left: it would wait for it for ever.
+/// Ends the writing of checkpoints when the scope of its thread is left, also by a panic. The scope would wait for ever.
 pub(crate) struct ClosingSaves<'a>(pub(crate) Option<&'a Train>);
 
 impl Drop for ClosingSaves<'_> {

@@ -35,8 +35,11 @@ impl Content {
     /// The `length` bytes of `file` that begin at `offset`, at most a block.
     pub(super) fn piece(&self, file: u32, offset: u64, length: usize) -> &[u8] {
         let places = ((self.pool.len() - self.block_bytes) as u64 / STEP_BYTES).max(1);
+        // Neighbouring blocks of a file, and the same block of two files, begin at unrelated places: a storage that
+        // deduplicates finds no two in a row.
         let number = u64::from(file).wrapping_mul(SPREAD).wrapping_add(offset / self.block_bytes as u64);
         let start = (number.wrapping_mul(SPREAD) >> 16) % places * STEP_BYTES;
+        // A pool smaller than a step has one place.
         let start = (start as usize).min(self.pool.len() - self.block_bytes);
         &self.pool[start..start + length.min(self.block_bytes)]
     }

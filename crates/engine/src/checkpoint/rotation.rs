@@ -17,6 +17,8 @@ impl Rotation {
 
     /// Place of the next one.
     pub(super) fn next(&self) -> u32 {
+        // The lowest that is free: one that was given up leaves its place to the next, and no number beyond the
+        // folder's names is used.
         (0..=self.keep).find(|slot| !self.kept.contains(slot)).unwrap_or(0)
     }
 

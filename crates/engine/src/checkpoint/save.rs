@@ -1,6 +1,5 @@
 //! Writes one checkpoint: its files side by side, each under a temporary name until it is whole.
 
-use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -16,7 +15,7 @@ use crate::progress::Progress;
 /// Files that are written at once, at most: each takes a thread, and no storage is known to need more of one client.
 const THREADS_MAX: u32 = 64;
 
-/// What writes checkpoints, and what may end that early.
+/// The writing of checkpoints, and what may end it early.
 pub(super) struct Writing<'a> {
     pub(super) to: &'a Destination,
     pub(super) plan: &'a Checkpoint,
@@ -40,7 +39,7 @@ pub(super) struct Written {
     pub(super) saved: Saved,
     /// Files that lie under their names.
     pub(super) files: Vec<FileTimes>,
-    /// Kind of the failure, where it was one.
+    /// The kind of the failure, if it failed.
     pub(super) error: Option<&'static str>,
 }
 
@@ -98,13 +97,14 @@ impl Writing<'_> {
             Some(GivenUp::Failed { kind, reason }) => (CheckpointOutcome::Failed { reason }, Some(kind)),
         };
         let written_ns = files.iter().map(|file| file.written_ns).max().unwrap_or(ended_ns);
+        // Threads are started one after the other; the checkpoint begins with the first that writes.
         let begun_ns = files.iter().map(|file| file.begun_ns).min().unwrap_or(begun_ns);
         let published_ns = files.iter().map(|file| file.published_ns).max();
         let ended_ns = published_ns.filter(|_| outcome == CheckpointOutcome::Complete).unwrap_or(ended_ns);
         Written { saved: Saved { begun_ns, written_ns, ended_ns, bytes, outcome }, files, error }
     }
 
-    /// Removes the files of the checkpoint at `slot`, as far as there are any.
+    /// Removes the files of the checkpoint at `slot`, if there are any.
     pub(super) fn remove(&self, slot: u32) -> Result<(), StoreError> {
         let first = slot * self.plan.files;
         (first..first + self.plan.files)
@@ -133,6 +133,7 @@ impl Shared<'_> {
         let mut writer = to.store.create(&to.owned, &to.objects.key(self.first + file))?;
         let mut offset = 0;
         while offset < plan.file_bytes {
+            // Before each block: a checkpoint may take minutes, and a writer that is dropped leaves nothing behind.
             if stops() || self.is_given_up.load(Ordering::Relaxed) {
                 return Err(GivenUp::Stopped);
             }
@@ -140,6 +141,7 @@ impl Shared<'_> {
             writer.write(to.content.piece(self.first + file, offset, length as usize))?;
             offset += length;
             progress.add(0, length);
+            // One lock for a block of megabytes, shared by at most 64 threads: not the path of small reads.
             self.ends().bytes += length;
         }
         let written_ns = clock.now_ns();
@@ -148,7 +150,7 @@ impl Shared<'_> {
         Ok(FileTimes { begun_ns, written_ns, published_ns: clock.now_ns() })
     }
 
-    /// A failure stands before a file that was given up because of it.
+    /// Ends the checkpoint. A failure is kept in preference to the files that were given up because of it.
     fn give_up(&self, given_up: GivenUp) {
         self.is_given_up.store(true, Ordering::Relaxed);
         let mut ends = self.ends();
@@ -171,15 +173,8 @@ impl From<StoreError> for GivenUp {
 /// The word under which a record counts a failure of a store.
 fn kind(error: &StoreError) -> &'static str {
     match error {
+        // No read ends so, and there is no kind of it: a full disk is the one failure of a checkpoint that a user mends.
         StoreError::Full { .. } => "full",
-        StoreError::Object { source, .. } => match (source.raw_os_error(), source.kind()) {
-            (Some(errno), _) => ErrorKind::from_errno(errno).name(),
-            (None, io::ErrorKind::TimedOut) => ErrorKind::Timeout.name(),
-            (None, io::ErrorKind::PermissionDenied) => ErrorKind::Permission.name(),
-            (None, io::ErrorKind::NotFound) => ErrorKind::NotFound.name(),
-            (None, io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe) => ErrorKind::Reset.name(),
-            (None, _) => ErrorKind::Other.name(),
-        },
-        _ => ErrorKind::Other.name(),
+        error => error.kind().name(),
     }
 }

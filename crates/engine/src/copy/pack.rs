@@ -55,7 +55,7 @@ pub(super) fn run(
 /// Why a shard was not built.
 enum Stopped {
     Failed(Failure),
-    /// The copy is to end, with the reason where no signal asked for it.
+    /// The copy is to end, for this reason unless a signal asked for it.
     Over(Option<String>),
 }
 
@@ -83,8 +83,10 @@ fn build(
     };
     let mut out = Out { writer, stopped: &stopped, bytes: 0 };
     let built = formats::write(packing, &mut samples, &mut out);
+    // Before anything is returned: the buffer that is kept goes back to the queue whatever came of the shard.
     let (begun_ns, read_ns) = samples.end();
     let Out { writer, bytes: written_bytes, .. } = out;
+    // Before the format's error, which only says that writing failed.
     if let Some(stopped) = stopped.into_inner() {
         return Err(stopped);
     }
@@ -97,6 +99,7 @@ fn build(
 
 fn of_format(error: &FormatError) -> Failure {
     let words = format!("cannot build a shard: {error}");
+    // Another shard of the same samples may be writable, for example where one sample is too large.
     Failure { kind: backend::ErrorKind::Other, words, is_final: false }
 }
 
@@ -170,6 +173,7 @@ impl Samples for Pulling<'_, '_> {
         let (mut offset, mut rest) = (offset, out);
         while !rest.is_empty() {
             if self.stopped.borrow().is_some() {
+                // A layout asks for bytes by a function that cannot fail; the shard is thrown away.
                 return rest.fill(0);
             }
             let Some((block, buf)) = self.keep(object, offset) else { continue };

@@ -19,29 +19,29 @@ use super::shards::Work;
 /// largest of all layouts.
 const MEMBER_OVERHEAD_BYTES: u64 = 1_024;
 
-/// A copy on its target. It stays where nobody removes it: `feedline clean` does so later.
-pub struct Place {
+/// A copy on its target. If it is not removed here, `feedline clean` removes it later.
+pub struct CopyFolder {
     to: SharedStore,
     pub(super) owned: Owned,
     pub(super) names: Arc<CopyNames>,
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for CopyFolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Place")
+        f.debug_struct("CopyFolder")
             .field("folder", self.owned.folder())
             .field("names", &self.names)
             .finish_non_exhaustive()
     }
 }
 
-impl Place {
+impl CopyFolder {
     /// The folder of the copy.
     pub fn folder(&self) -> &Key {
         self.owned.folder()
     }
 
-    /// The names of what was copied, below the folder.
+    /// The names of the copied objects, below the folder.
     pub fn names(&self) -> &CopyNames {
         &self.names
     }
@@ -58,6 +58,7 @@ impl Place {
             found.extend(self.names.number(folder, &entry.key));
             ControlFlow::Continue(())
         })?;
+        // What was listed, not all that was planned: a copy that was cut short has few objects.
         for object in found {
             self.to.remove(&self.owned, &self.names.key(folder, object))?;
         }
@@ -71,7 +72,7 @@ impl Place {
 }
 
 /// Makes the folder, once there is room.
-pub(super) fn make(spec: &RepSpec<'_>, to: &SharedStore, work: &Work) -> Result<Place, CopyError> {
+pub(super) fn make(spec: &RepSpec<'_>, to: &SharedStore, work: &Work) -> Result<CopyFolder, CopyError> {
     let needed_bytes = needed_bytes(spec, work);
     if let Some(free_bytes) = to.free_bytes()?.filter(|free| *free < needed_bytes) {
         return Err(CopyError::NoSpace { needed_bytes, free_bytes });
@@ -85,21 +86,22 @@ pub(super) fn make(spec: &RepSpec<'_>, to: &SharedStore, work: &Work) -> Result<
     let taken = to.folders()?;
     for number in 1..=COPIES_MAX {
         let folder = Key::new(format!("{COPY_FOLDER}{number:04}")).expect("letters, digits and dashes");
+        // One listing instead of thousands of attempts: on an object store each is a request.
         if taken.contains(&folder) {
             continue;
         }
         match to.create_folder(&folder, &marker) {
             // Another process made it a moment ago.
             Err(StoreError::Exists { .. }) => {}
-            made => return Ok(Place { to: Arc::clone(to), owned: made?, names: Arc::new(names) }),
+            made => return Ok(CopyFolder { to: Arc::clone(to), owned: made?, names: Arc::new(names) }),
         }
     }
     Err(CopyError::TooManyCopies)
 }
 
-/// The marker of a copy, unlike that of any other. Where the reply to a write was lost, an object storage tells by the
-/// bytes whose marker it finds: two processes that copy one dataset at one time must not both take the folder for theirs,
-/// or the first to end would remove what the other has just written.
+/// The marker of a copy, which differs from that of any other copy. If the reply to the write of a marker is lost, its bytes
+/// tell whose marker is there. Two processes that copy the same dataset must not both take the folder for theirs: the first
+/// to end would remove what the other has just written.
 fn marker(names: &CopyNames) -> Marker {
     // A map's keys are the standard library's source of random bits.
     let number = RandomState::new().build_hasher().finish();
@@ -129,6 +131,7 @@ fn needed_bytes(spec: &RepSpec<'_>, work: &Work) -> u64 {
             let bytes = (0..samples).map(each).fold(0, u64::saturating_add);
             // What does not compress grows a little: gzip by 5 bytes in each 64 KiB, Zstandard less.
             let grown = if packing.codec == Codec::None { 0 } else { bytes >> 10 };
+            // A block for the end of each, which a sum of bytes does not see.
             let shards = plan::disk_bytes(u64::from(shards.count()), 1);
             bytes
                 .saturating_add(grown)

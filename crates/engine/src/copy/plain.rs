@@ -23,6 +23,7 @@ enum Message {
 
 /// Copies objects until none is left.
 pub(super) fn run(copying: &Copying<'_>, mut pull: Pull<'_>, start_ns: u64) -> WorkerEnd {
+    // Unbounded, and bounded all the same: a message holds a buffer, and there are as many as the queue has.
     let (to_writer, blocks) = channel();
     let (to_reader, buffers) = channel();
     let given_up = AtomicU32::new(NONE);
@@ -49,8 +50,10 @@ fn read(
     while let Some(object) = copying.next() {
         let bytes = copying.spec.data.objects().bytes(object);
         let mut offset = 0;
+        // Without this the rest of an object whose writer failed would be read for nothing.
         while offset < bytes && given_up.load(Ordering::Relaxed) != object {
             // The writer returns every buffer, or has ended.
+            // The wait for a buffer is where a slow target holds the reader back.
             let Some(buf) = pull.free.pop().or_else(|| buffers.recv().ok()) else { return };
             let block = pull.block(object, offset);
             let message = match pull.read(block, buf) {
@@ -153,6 +156,7 @@ impl Writer<'_> {
     fn publish(&mut self, bytes: u64, read_ns: u64) -> Result<(), StoreError> {
         let Some(Current { writer, begun_ns }) = self.current.take() else { return Ok(()) };
         let clock = self.copying.spec.clock;
+        // Durability has a time of its own: on many storages it is longer than the writing.
         let written_ns = clock.now_ns();
         writer.finish()?;
         let done_ns = clock.now_ns();

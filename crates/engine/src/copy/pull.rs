@@ -59,11 +59,13 @@ impl<'a> Pull<'a> {
     /// Opens the queue of a worker on its thread.
     pub(super) fn open(spec: &'a RepSpec<'a>, index: u32) -> Result<Self, RepError> {
         let cell = spec.cell;
+        // Buffers of the block size for small files would take gigabytes for nothing.
         let largest = spec.data.objects().bytes_max().min(u64::from(u32::MAX)) as u32;
         let block_bytes = cell.block_bytes.min(largest.max(1));
         let arena = Arena::of_pages(COPY_BUFFERS, block_bytes, cell.pages)?;
         let queue = spec.store.open_queue(&QueueSpec {
             depth: COPY_BUFFERS,
+            // One read is outstanding at a time: depth comes from the number of workers.
             submit_batch: 1,
             connections: share(cell.connections, cell.threads, index),
             block_bytes,
@@ -92,7 +94,7 @@ impl<'a> Pull<'a> {
         Block { object, offset, len: left.min(u64::from(self.spec.cell.block_bytes)) as u32 }
     }
 
-    /// Reads a block into `buf`, again where that may help.
+    /// Reads a block into `buf`, and again after a transient failure.
     pub(super) fn read(&mut self, block: Block, mut buf: Buf) -> Result<Pulled, Unread> {
         let mut begun_ns = None;
         let mut failures = 0;
@@ -100,6 +102,7 @@ impl<'a> Pull<'a> {
             let completion = self.attempt(block, buf)?;
             let begun_ns = *begun_ns.get_or_insert(completion.stamps.begun_ns);
             buf = completion.buf;
+            // Corrupt bytes are an error of the read, before they are written anywhere.
             match completion.result.and_then(|_| self.check(block, &buf)) {
                 Ok(()) => return Ok(Pulled { buf, begun_ns, done_ns: completion.stamps.done_ns }),
                 Err(error) if error.kind.is_transient() && failures < self.spec.cell.retries => {
@@ -160,7 +163,7 @@ impl<'a> Pull<'a> {
         }
     }
 
-    /// Waits for what is outstanding; what was counted, and the reads that were abandoned.
+    /// Waits for outstanding reads. Returns the queue's counts, and how many reads were abandoned.
     pub(super) fn close(mut self) -> (QueueReport, u32) {
         let until_ns = self.spec.clock.now_ns().saturating_add(DRAIN_NS);
         let outstanding = self.queue.in_flight() as usize;

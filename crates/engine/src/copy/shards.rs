@@ -34,6 +34,7 @@ impl Shards {
         let mut bytes = 0_u64;
         for object in 0..count {
             bytes = bytes.saturating_add(objects.bytes(object));
+            // A shard ends with the sample that reaches its size, as WebDataset's `ShardWriter` does it.
             if bytes >= shard_bytes || object + 1 == count {
                 ends.push(object + 1);
                 bytes = 0;

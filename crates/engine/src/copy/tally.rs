@@ -5,8 +5,6 @@ use hdrhistogram::Histogram;
 
 use crate::recorder::{ErrorCounts, Second};
 
-const SECOND_NS: u64 = 1_000_000_000;
-
 /// An object or shard that is durable under its name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Published {
@@ -74,13 +72,10 @@ impl Tally {
         self.service_ns.saturating_record(service_ns);
         self.read_ns.saturating_record(read_ns.saturating_sub(begun_ns).max(1));
         self.publish_ns.saturating_record(done_ns.saturating_sub(written_ns).max(1));
+        // Objects of one worker are published one after the other, so its first is its earliest.
         self.first_ns.get_or_insert(done_ns);
         self.last_ns = self.last_ns.max(done_ns);
-        let index = (done_ns.saturating_sub(self.start_ns) / SECOND_NS) as usize;
-        while self.seconds.len() <= index {
-            self.seconds.push(Second { ops: 0, bytes: 0, service_ns: record::new_interval_histogram() });
-        }
-        let second = &mut self.seconds[index];
+        let second = Second::at(&mut self.seconds, done_ns.saturating_sub(self.start_ns));
         second.ops += 1;
         second.bytes += bytes;
         second.service_ns.saturating_record(service_ns);
@@ -106,12 +101,10 @@ pub(super) struct Failure {
 impl Failure {
     /// A write that was refused.
     pub(super) fn of_write(error: &StoreError) -> Self {
-        let kind = match error {
-            StoreError::Object { source, .. } => {
-                source.raw_os_error().map_or(ErrorKind::Other, ErrorKind::from_errno)
-            }
-            _ => ErrorKind::Other,
-        };
-        Self { kind, words: error.to_string(), is_final: matches!(error, StoreError::Full { .. }) }
+        Self {
+            kind: error.kind(),
+            words: error.to_string(),
+            is_final: matches!(error, StoreError::Full { .. }),
+        }
     }
 }

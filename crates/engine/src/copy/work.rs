@@ -5,23 +5,23 @@ use std::sync::{Mutex, PoisonError};
 
 use backend::{QueueReport, SharedStore};
 
-use super::place::Place;
+use super::place::CopyFolder;
 use super::tally::Tally;
 use crate::rep::RepSpec;
 
-/// Failures in a row, of all workers together, after which a copy ends: the others would only fail too.
+/// Failures in a row, of all workers together, after which a copy ends, since the rest would fail as well.
 const HOPELESS_ERRORS: u64 = 1_000;
 
 /// What the workers of a copy share.
 pub(super) struct Copying<'a> {
     pub(super) spec: &'a RepSpec<'a>,
     pub(super) to: &'a SharedStore,
-    pub(super) place: &'a Place,
+    pub(super) place: &'a CopyFolder,
     /// Objects or shards that are to be made.
     pub(super) count: u32,
     pub(super) next: AtomicU64,
     pub(super) failures_in_a_row: AtomicU64,
-    /// Set once there is no use in going on.
+    /// Set once the copy was given up.
     pub(super) ends: AtomicBool,
     pub(super) reason: Mutex<Option<String>>,
 }
@@ -32,6 +32,7 @@ impl Copying<'_> {
         if self.is_over() {
             return None;
         }
+        // 64 bits: workers count on past the last object, of which there may be `u32::MAX`.
         let next = self.next.fetch_add(1, Ordering::Relaxed);
         u32::try_from(next).ok().filter(|next| *next < self.count)
     }
@@ -51,6 +52,7 @@ impl Copying<'_> {
 
     /// Ends the copy for all workers.
     pub(super) fn give_up(&self, reason: String) {
+        // Before the flag, so that whoever sees the flag finds a reason; the first one is the cause.
         self.reason.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
         self.ends.store(true, Ordering::Relaxed);
     }

@@ -27,13 +27,13 @@ pub(crate) enum State {
 pub(crate) struct Batch {
     /// From when on it could be fetched.
     pub(crate) allowed_ns: u64,
-    /// Samples, or what stands for them, that are not ready yet.
+    /// Samples that are not ready yet; where reads bring several samples, reads and the rest that it begins with.
     pub(crate) left: u32,
-    /// Reads that it takes, each with its sample or with what comes.
+    /// Reads that it takes.
     pub(crate) reads: u32,
     /// Reads that have not ended.
     pub(crate) reads_left: u32,
-    /// Whether what it begins with, from before its first read, has been taken.
+    /// Whether it has taken the samples that earlier reads left for it.
     pub(crate) has_rest: bool,
     /// When the last of its bytes so far were there.
     pub(crate) bytes_ns: u64,
@@ -46,7 +46,7 @@ pub(crate) struct Batch {
 #[derive(Debug, Clone)]
 pub(crate) struct Accelerator {
     pub(crate) state: State,
-    /// When its state changes; `u64::MAX` where something else has to happen first.
+    /// When its state changes; `u64::MAX` if another event has to come first.
     pub(crate) wake_ns: u64,
     /// Batches that steps took, in order: the number of the next one.
     pub(crate) taken: u64,
@@ -104,7 +104,7 @@ impl Accelerator {
         self.batches.get(number.checked_sub(self.taken)? as usize)
     }
 
-    /// Opens the next batch, of so many reads, and of a rest before them where it begins with one.
+    /// Opens the next batch, of `reads` reads, which may begin with a rest of earlier ones.
     pub(crate) fn open(&mut self, reads: u32, begins_with_rest: bool, allowed_ns: u64) {
         self.batches.push_back(Batch {
             allowed_ns,
@@ -124,8 +124,8 @@ impl Accelerator {
         self.batches.front().filter(|batch| batch.left == 0).map(|batch| batch.ready_ns)
     }
 
-    /// Takes the next batch at `start_ns`, and computes for `compute_ns`. What of the time since the last step lies in
-    /// `pause` is the checkpoint's, and no wait.
+    /// Takes the next batch at `start_ns`, and computes for `compute_ns`. Time since the last step that lies in
+    /// `pause` belongs to the checkpoint and is not a wait.
     pub(crate) fn take(
         &mut self,
         job: &Job,
@@ -134,9 +134,12 @@ impl Accelerator {
         tally: &mut Tally,
     ) {
         let Some(batch) = self.batches.pop_front() else { return };
+        // Up to when the batch was ready and not to when the step began: the rest of the gap is the barrier's.
         let wait = self.wait(batch.ready_ns, batch.spent, pause);
         let is_first = self.taken == 0;
         let paused_ns = pause.within(self.idle_since_ns, start_ns);
+        // DLIO leaves these steps out of its utilization; both figures are recorded, so that one can be held against
+        // the other.
         self.is_excluded = self.begins_epoch(job) || paused_ns > 0;
         if self.is_excluded {
             self.counts.excluded_wait_ns += wait.ns();
@@ -144,6 +147,7 @@ impl Accelerator {
         }
         self.taken += 1;
         self.counts.steps += 1;
+        // The first batch is always waited for, on any storage.
         self.counts.late += u64::from(!is_first && wait.ns() > 0);
         self.counts.checkpoint_ns += paused_ns;
         self.counts.barrier_ns += start_ns - self.idle_since_ns - wait.ns() - paused_ns;
@@ -185,7 +189,7 @@ impl Accelerator {
         self.counts.lost_samples += 1;
     }
 
-    /// What it counted by `close_ns`, of a job that began at `start_ns`.
+    /// Its counts up to `close_ns`, in a job that began at `start_ns`.
     pub(crate) fn counts(
         &self,
         job: &Job,
@@ -196,6 +200,7 @@ impl Accelerator {
         match self.state {
             State::Ended => counts.wall_ns = self.idle_since_ns - start_ns,
             State::Computing => {
+                // All of the step was counted as it began.
                 let cut_ns = self.wake_ns.saturating_sub(close_ns);
                 counts.compute_ns -= cut_ns;
                 if self.is_excluded {
@@ -205,6 +210,8 @@ impl Accelerator {
             }
             State::Starting | State::Idle => {
                 let front = self.batches.front();
+                // A wait that the window cut counts up to its end: a storage that stalled for good would otherwise
+                // show no wait at all.
                 let ready_ns = self.ready_ns().unwrap_or(close_ns).min(close_ns);
                 let wait = self.wait(ready_ns, front.map(|batch| batch.spent).unwrap_or_default(), pause);
                 wait.count(&mut counts);

@@ -1,4 +1,4 @@
-//! What a batch gets: of its own reads, and of what reads before it have left.
+//! The samples of a batch: those of its own reads, and those that earlier reads left.
 
 use std::sync::PoisonError;
 
@@ -6,26 +6,26 @@ use super::task::Task;
 use super::{Decoding, Fetchers, Fleet};
 
 impl Fleet {
-    /// Samples that are to be decoded elsewhere: [`Fleet::decoded_task`] says when that was.
+    /// The next samples for another thread to decode. [`Fleet::decoded_task`] takes the result.
     pub(crate) fn next_task(&mut self) -> Option<Task> {
         self.tasks.pop_front()
     }
 
-    /// Takes samples that were decoded elsewhere by `decoded_ns`, well or not.
-    pub(crate) fn decoded_task(&mut self, task: Task, decoded_ns: u64, is_well: bool) {
+    /// Takes samples that another thread decoded by `decoded_ns`, well or not.
+    pub(crate) fn decoded_task(&mut self, task: Task, decoded_ns: u64, is_ok: bool) {
         let Task { index, batch, samples, read_ns } = task;
         self.spend_decodings(index, batch, (read_ns, decoded_ns), samples);
         if decoded_ns > self.close_ns {
             return;
         }
-        if !is_well {
+        if !is_ok {
             self.accelerators[index].lose_sample();
             self.tally.decode_failures += u64::from(samples);
         }
         self.sample_ready(index, batch, decoded_ns);
     }
 
-    /// A batch got `samples` at `at_ns`, which are decoded where the job says so.
+    /// Adds `samples` that arrived at `at_ns` to a batch, and decodes them if the job says so.
     pub(super) fn bring(&mut self, index: usize, batch: u64, (samples, at_ns): (u32, u64)) {
         let ready_ns = match self.job.decoding {
             Decoding::Cost { per_sample_ns, by_reader } if samples > 0 => {
@@ -37,8 +37,8 @@ impl Fleet {
         self.sample_ready(index, batch, ready_ns);
     }
 
-    /// When samples that were there at `read_ns` are decoded by a stated cost. A reader has one after the other decoded,
-    /// by itself or by a server; what is shared goes to all servers at once.
+    /// When samples that were read at `read_ns` are decoded, at a stated cost. A reader has its samples decoded one
+    /// after the other, by itself or by a server; without readers all samples go to the servers at once.
     fn decode(
         &mut self,
         index: usize,
@@ -46,6 +46,7 @@ impl Fleet {
         (samples, read_ns): (u32, u64),
         (per_sample_ns, by_reader): (u64, bool),
     ) -> u64 {
+        // A `DataLoader` worker decodes what it read before it reads on.
         let is_serial = matches!(self.fetchers, Fetchers::Readers(_));
         let mut ready_ns = read_ns;
         for _ in 0..samples {
@@ -62,7 +63,7 @@ impl Fleet {
         ready_ns
     }
 
-    /// Lets others decode samples: those of a reader one after the other, shared ones side by side.
+    /// Hands samples to the decoding threads: one after the other for a reader, side by side without readers.
     fn hand_over(&mut self, index: usize, batch: u64, (samples, read_ns): (u32, u64)) {
         let task = Task { index, batch, samples, read_ns };
         if matches!(self.fetchers, Fetchers::Readers(_)) {
@@ -70,13 +71,15 @@ impl Fleet {
             return;
         }
         if let Some(batch) = self.accelerators[index].batch(batch) {
+            // The read was counted as one thing to wait for, and becomes as many as it brought samples.
             batch.left += samples - 1;
         }
         self.tasks.extend((0..samples).map(|_| Task { samples: 1, ..task }));
     }
 
-    /// Samples that one after the other were decoded between two times.
+    /// Counts samples that were decoded one after the other between two times.
     fn spend_decodings(&mut self, index: usize, batch: u64, (read_ns, end_ns): (u64, u64), samples: u32) {
+        // The thread that decoded them says only when it was done with all.
         let each_ns = end_ns.saturating_sub(read_ns) / u64::from(samples.max(1));
         for number in 0..u64::from(samples) {
             let from_ns = read_ns + number * each_ns;
@@ -84,7 +87,8 @@ impl Fleet {
         }
     }
 
-    /// Batches of an accelerator that were opened, from `first` on, take what they begin with.
+    /// Lets the batches of an accelerator that were opened, from `first` on, take the samples that earlier reads
+    /// left.
     pub(super) fn take_opened(&mut self, index: usize, first: u64) {
         match self.fetchers {
             Fetchers::Readers(_) => self.take_rests(),
@@ -94,7 +98,7 @@ impl Fleet {
         }
     }
 
-    /// Readers that have come to a batch take what it begins with.
+    /// Lets readers that have reached a batch take the samples that earlier reads left for it.
     pub(super) fn take_rests(&mut self) {
         while let Fetchers::Readers(readers) = &mut self.fetchers
             && let Some((index, batch, free_ns)) = readers.next_rest()
@@ -103,7 +107,7 @@ impl Fleet {
         }
     }
 
-    /// A read of a batch ended. With its last one those behind it can take what it left.
+    /// Takes the end of a read of a batch. After its last read, the next batch can take what it left.
     pub(super) fn read_ended(&mut self, index: usize, number: u64, done_ns: u64) {
         let Some(batch) = self.accelerators[index].batch(number) else { return };
         batch.reads_left -= 1;
@@ -117,10 +121,11 @@ impl Fleet {
         }
     }
 
-    /// A batch takes what it begins with, once the bytes before it are there; and those behind it, as long as they need
-    /// no more than that.
+    /// Lets a batch take the samples that earlier reads left, once the bytes before it have arrived. Batches behind
+    /// it that need no read of their own follow.
     fn take_rest(&mut self, index: usize, number: u64) {
         let mut next = Some(number);
+        // A read of many samples may fill several batches at once, each of which leaves its rest to the next.
         while let Some(number) = next {
             let Some(before_ns) = self.bytes_before_ns(index, number) else { return };
             self.begin_batch(index, number, before_ns);
@@ -129,7 +134,8 @@ impl Fleet {
         }
     }
 
-    /// When the bytes before a batch were there that has not taken what it begins with; `None` where they are not.
+    /// When the bytes before a batch had arrived. `None` if they have not, or if the batch has taken its rest
+    /// already.
     fn bytes_before_ns(&self, index: usize, number: u64) -> Option<u64> {
         let accelerator = &self.accelerators[index];
         accelerator.batch_of(number).filter(|batch| !batch.has_rest)?;

@@ -4,41 +4,42 @@ use plan::{Fetch, Training, Work};
 
 use super::lanes::{Lanes, Pass, Piece};
 
-/// Passes that stand for data without an end, where batches are put together from what comes.
+/// Passes that stand for endless data, where reads bring several samples.
+// A million passes take longer than any control is played, and products with their numbers stay within 64 bits.
 const ENDLESS_PASSES: u64 = 1 << 20;
 
-/// Numbers of an order: what the samples of a job are counted in.
+/// The data of a job, as numbers of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Data {
+pub(crate) struct JobData {
     /// First ticket of the repetition.
     pub(crate) first_ticket: u64,
     /// Tickets of one pass.
     pub(crate) tickets_per_epoch: u64,
     /// Samples of one pass.
     pub(crate) samples: u64,
-    /// How reads bring samples, where no read belongs to one.
+    /// How reads bring samples; `None` if each sample has reads of its own.
     pub(crate) coming: Option<Coming>,
     /// Whether passes follow each other without an end: no rest is dropped, and no reader starts anew.
     pub(crate) endless: bool,
 }
 
-/// How samples come with reads that belong to none of them.
+/// How reads bring samples, where a read holds several samples or a part of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Coming {
     /// Readers of each accelerator, which begin at places of their own.
     pub(crate) readers: u32,
-    /// Reads whose samples come with the last of them.
+    /// Consecutive reads that bring their samples together, with the last of them.
     pub(crate) together: u64,
-    /// Reads by which samples come later than their bytes.
+    /// By how many reads samples arrive later than their bytes.
     pub(crate) behind: u64,
 }
 
 /// Steps of each accelerator at most, and whether the data end with them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Steps {
-    /// `u64::MAX` where the window alone ends them.
+    /// `u64::MAX` if only the window ends the job.
     pub(crate) count: u64,
-    /// True where fewer were to be made than were asked for.
+    /// Whether the data allow fewer steps than were asked for.
     pub(crate) run_out: bool,
 }
 
@@ -68,8 +69,8 @@ pub(crate) struct Job {
     pub(crate) steps_per_epoch: u64,
     /// Operations of one sample.
     pub(crate) ops_per_sample: u64,
-    /// Where reads are no samples: which of them are a batch. What is called a sample of a batch elsewhere in a job is then
-    /// one of these reads.
+    /// Which reads make a batch, where no read belongs to one sample. Elsewhere in the job, "sample of a batch" then means one
+    /// of these reads.
     lanes: Option<Lanes>,
     samples: u64,
     first_ticket: u64,
@@ -78,7 +79,7 @@ pub(crate) struct Job {
 
 /// One operation of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     /// Number of the accelerator in the job.
     pub(crate) accelerator: u32,
     /// Its batch, numbered over all epochs.
@@ -90,9 +91,9 @@ pub(crate) struct Place {
 }
 
 impl Job {
-    /// The job over `data`, whose steps nothing but these ends; `None` where they hold not one step of all accelerators, or
-    /// samples that take differing numbers of operations.
-    pub(crate) fn new(training: Training, mut data: Data) -> Option<Self> {
+    /// The job over `data`, without a limit of steps. `None` if the data do not hold one step of all accelerators, or if
+    /// samples differ in their numbers of operations.
+    pub(crate) fn new(training: Training, mut data: JobData) -> Option<Self> {
         if data.coming.is_some() && data.endless {
             data.samples = data.samples.checked_mul(ENDLESS_PASSES)?;
             data.tickets_per_epoch = data.tickets_per_epoch.checked_mul(ENDLESS_PASSES)?;
@@ -104,6 +105,7 @@ impl Job {
             }
             None => (None, steps_per_epoch(&training, &data)?),
         };
+        // A read of a lane belongs to no sample: it is the smallest thing that a batch waits for.
         let ops_per_sample = if lanes.is_some() { 1 } else { data.tickets_per_epoch / data.samples };
         let without_end = data.endless && lanes.is_none();
         let readers = matches!(training.fetch, Fetch::Readers { .. });
@@ -132,12 +134,12 @@ impl Job {
         self.lanes.is_some()
     }
 
-    /// Readers of each accelerator that have something to read, of so many.
+    /// How many of `readers` readers of an accelerator have something to read.
     pub(crate) fn readers(&self, readers: u32) -> u32 {
         self.lanes.as_ref().map_or(readers, |lanes| lanes.each as u32).max(1)
     }
 
-    /// Operations of one pass, or of one of so many `parts` of its steps; `None` where passes have no end.
+    /// Operations of one pass, or of one of `parts` equal parts of its steps; `None` for endless passes.
     pub(crate) fn ops_per_epoch(&self, parts: u64) -> Option<u64> {
         let steps = self.steps_per_epoch / parts.max(1);
         match &self.lanes {
@@ -150,7 +152,7 @@ impl Job {
         }
     }
 
-    /// Steps of each accelerator that make at least so many reads, as many as steps make on average.
+    /// The fewest steps of each accelerator that make at least `reads` reads, at the mean reads of a step.
     pub(crate) fn steps_of(&self, reads: u64) -> u64 {
         let Some(lanes) = &self.lanes else {
             let per_step = self.ops_per_sample.saturating_mul(self.training.samples_per_step());
@@ -174,7 +176,7 @@ impl Job {
         left.min(u64::from(self.training.batch)) as u32
     }
 
-    /// What a batch is read by: its samples, or so many reads.
+    /// How many reads a batch takes, or how many samples where each has its own.
     #[inline]
     pub(crate) fn reads(&self, accelerator: u32, batch: u64) -> u32 {
         self.piece(accelerator, batch).map_or_else(|| self.samples(accelerator, batch), |piece| piece.reads())
@@ -185,8 +187,7 @@ impl Job {
         self.lanes.is_some() || !self.training.drop_last
     }
 
-    /// Whether a batch begins with something that needs no read of its own: what a batch before it left, or nothing at
-    /// all.
+    /// Whether a batch begins without a read: with samples that earlier reads left, or because it is empty.
     #[inline]
     pub(crate) fn has_rest(&self, accelerator: u32, batch: u64) -> bool {
         self.lanes.is_some() || self.samples(accelerator, batch) == 0
@@ -199,17 +200,17 @@ impl Job {
 
     /// Samples of its batch that a read brings, or one.
     #[inline]
-    pub(crate) fn brought(&self, place: Place) -> u32 {
-        self.piece(place.accelerator, place.batch).map_or(1, |piece| piece.brought(place.sample))
+    pub(crate) fn brought(&self, position: Position) -> u32 {
+        self.piece(position.accelerator, position.batch).map_or(1, |piece| piece.brought(position.sample))
     }
 
-    /// The batch of the same accelerator whose rest a batch begins with; `None` where it begins a lane.
+    /// The batch of the same accelerator whose rest a batch begins with; `None` at the beginning of a lane.
     pub(crate) fn before(&self, batch: u64) -> Option<u64> {
         let each = self.lanes.as_ref()?.each;
         (batch % self.steps_per_epoch >= each).then(|| batch - each)
     }
 
-    /// The batch of the same accelerator that begins with the rest of a batch; `None` where no reads follow.
+    /// The batch of the same accelerator that begins with the rest of a batch; `None` at the end of a lane.
     pub(crate) fn after(&self, batch: u64) -> Option<u64> {
         let after = batch + self.lanes.as_ref()?.each;
         (self.before(after) == Some(batch)).then_some(after)
@@ -222,6 +223,7 @@ impl Job {
         if samples == whole {
             return self.training.compute_ns;
         }
+        // In proportion, as nobody states the step time of a smaller batch.
         (u128::from(self.training.compute_ns) * u128::from(samples) / u128::from(whole.max(1))) as u64
     }
 
@@ -231,26 +233,28 @@ impl Job {
 
     /// The ticket of an operation.
     #[inline]
-    pub(crate) fn ticket(&self, place: Place) -> u64 {
-        let (epoch, step) = split(place.batch, self.steps_per_epoch);
-        let in_epoch = if let Some(piece) = self.piece(place.accelerator, place.batch) {
-            piece.read(place.sample)
+    pub(crate) fn ticket(&self, position: Position) -> u64 {
+        let (epoch, step) = split(position.batch, self.steps_per_epoch);
+        let in_epoch = if let Some(piece) = self.piece(position.accelerator, position.batch) {
+            piece.read(position.sample)
         } else {
             let (accelerators, batch) =
                 (u64::from(self.training.accelerators), u64::from(self.training.batch));
             let sample =
-                (step * batch + u64::from(place.sample)) * accelerators + u64::from(place.accelerator);
-            sample * self.ops_per_sample + u64::from(place.op)
+                // Accelerators take samples in turn, as a distributed sampler deals them: those of one step lie next
+                // to each other in the order.
+                (step * batch + u64::from(position.sample)) * accelerators + u64::from(position.accelerator);
+            sample * self.ops_per_sample + u64::from(position.op)
         };
         self.first_ticket + epoch * self.tickets_per_epoch + in_epoch
     }
 
     /// The operation of a ticket that [`Job::ticket`] gave.
     #[inline]
-    pub(crate) fn place(&self, ticket: u64) -> Place {
+    pub(crate) fn position(&self, ticket: u64) -> Position {
         let (epoch, in_epoch) = split(ticket - self.first_ticket, self.tickets_per_epoch);
         let (accelerator, step, sample, op) = if let Some(lanes) = &self.lanes {
-            let (accelerator, step, read) = lanes.place(in_epoch);
+            let (accelerator, step, read) = lanes.position(in_epoch);
             (accelerator, step, read, 0)
         } else {
             let (sample, op) = split(in_epoch, self.ops_per_sample);
@@ -258,11 +262,11 @@ impl Job {
             let (step, sample) = split(of_accelerator, u64::from(self.training.batch));
             (accelerator as u32, step, sample as u32, op as u32)
         };
-        Place { accelerator, batch: epoch * self.steps_per_epoch + step, sample, op }
+        Position { accelerator, batch: epoch * self.steps_per_epoch + step, sample, op }
     }
 
-    /// The samples that were lost where `lost` reads were: of reads of several, or of parts of one, as many as these hold
-    /// on average.
+    /// Samples lost with `lost` reads: the mean number of samples in these reads, or `lost` if each sample has its
+    /// own.
     pub(crate) fn lost_samples(&self, lost: u64) -> u64 {
         if self.lanes.is_none() {
             return lost;
@@ -279,8 +283,9 @@ impl Job {
 }
 
 /// Steps of each accelerator in a pass over samples that are read one by one.
-fn steps_per_epoch(training: &Training, data: &Data) -> Option<u64> {
+fn steps_per_epoch(training: &Training, data: &JobData) -> Option<u64> {
     let per_step = training.samples_per_step();
+    // Every sample must take as many reads: otherwise no arithmetic says which ticket is which sample.
     let in_order = data.samples > 0 && data.tickets_per_epoch.is_multiple_of(data.samples);
     if !in_order || per_step == 0 {
         return None;
@@ -289,7 +294,7 @@ fn steps_per_epoch(training: &Training, data: &Data) -> Option<u64> {
     (steps > 0).then_some(steps)
 }
 
-fn lanes(training: &Training, data: &Data, coming: Coming) -> Option<Lanes> {
+fn lanes(training: &Training, data: &JobData, coming: Coming) -> Option<Lanes> {
     let Coming { readers, together, behind } = coming;
     let pass =
         Pass { reads: data.tickets_per_epoch, samples: data.samples, together: together.max(1), behind };

@@ -1,4 +1,4 @@
-//! Batches that are put together from what comes: of shards that are streamed, of row groups.
+//! Batches made from reads that hold several samples or parts of one: of shards that are streamed, of row groups.
 //!
 //! A read brings many samples or a part of one, so no read belongs to a sample. A pass over the data is cut into lanes,
 //! one for each reader, which are as long as each other. A lane is read from its beginning to its end, and its samples
@@ -13,11 +13,11 @@ pub(crate) struct Pass {
     pub(crate) reads: u64,
     /// Samples that they bring.
     pub(crate) samples: u64,
-    /// Reads that bring their samples together, with the last of them: those of a row group where each has as many,
-    /// otherwise 1. The pass is a multiple of them.
+    /// Consecutive reads that bring their samples together, with the last of them: those of a row group if all groups
+    /// have the same number, otherwise 1. The pass is a multiple of it.
     pub(crate) together: u64,
-    /// Reads by which samples come later than their bytes: of row groups that differ in their reads, up to as many as
-    /// follow in the same one.
+    /// By how many reads samples arrive later than their bytes. If row groups differ in their reads, up to as many as
+    /// follow in the same group.
     pub(crate) behind: u64,
 }
 
@@ -53,9 +53,9 @@ pub(crate) struct Piece {
 }
 
 impl Lanes {
-    /// `pass` in batches of `batch` for `accelerators`, each with up to `readers`; `None` where it is not a batch for
-    /// every accelerator. A reader whose part of the pass is less than a batch would bring none: then as few read as have
-    /// one each. Where the last of a pass is not dropped, each has at least a part of one.
+    /// Divides `pass` into batches of `batch` for `accelerators`, each with up to `readers`. `None` if it does not
+    /// hold a batch for every accelerator. A reader whose part is less than a batch would bring none, so only as many
+    /// readers are used as have a batch each; if the last batch is kept, a part of one is enough.
     pub(crate) fn new(
         pass: Pass,
         (accelerators, readers): (u32, u32),
@@ -66,11 +66,12 @@ impl Lanes {
         let of = |each| Self { pass, accelerators, each, batch };
         let fits = |lanes: &Self| lanes.batches(drop_last) > 0;
         let is_sound = accelerators > 0 && batch > 0 && pass.samples > 0 && pass.reads > 0;
+        // The most readers that fit, as the scenario asked for them.
         is_sound.then(|| (1..=readers.max(1)).rev().map(of).find(fits)).flatten()
     }
 
-    /// Batches of each lane in a pass: where the last is dropped, as many whole ones as every lane has, else as many as
-    /// any begins.
+    /// Batches of each lane in a pass: the whole ones that every lane has if the last is dropped, else as many as any
+    /// lane begins.
     fn batches(&self, drop_last: bool) -> u64 {
         let samples = (0..self.accelerators * self.each).map(|lane| self.lane(lane).samples);
         if drop_last {
@@ -85,7 +86,7 @@ impl Lanes {
         self.batches(drop_last) * self.each
     }
 
-    /// Reads that so many batches of each lane make, of all lanes.
+    /// Reads of all lanes that `batches` batches of each make.
     pub(crate) fn reads_of(&self, batches: u64) -> u64 {
         let lanes = (0..self.accelerators * self.each).map(|lane| self.lane(lane));
         lanes.map(|lane| lane.reads_for(lane.samples.min(batches.saturating_mul(self.batch)))).sum()
@@ -102,7 +103,7 @@ impl Lanes {
 
     /// The accelerator that a read of the pass is made for, which of its batches, and which read of that.
     #[inline]
-    pub(crate) fn place(&self, read: u64) -> (u32, u64, u32) {
+    pub(crate) fn position(&self, read: u64) -> (u32, u64, u32) {
         let (lanes, units) = (self.accelerators * self.each, self.pass.reads / self.pass.together);
         // The last lane that begins at this unit or before it.
         let unit = read / self.pass.together;
@@ -120,6 +121,8 @@ impl Lanes {
     fn lane(&self, number: u64) -> Lane {
         let Pass { reads, samples, together, behind } = self.pass;
         let lanes = self.accelerators * self.each;
+        // In whole groups of reads that belong together: a lane that began inside a row group would have samples
+        // without their first reads.
         let begins = |lane| scaled(reads / together, lane, lanes, u128::div_euclid) * together;
         let samples_before = |read| scaled(read, samples, reads, u128::div_euclid);
         let (first, end) = (begins(number), begins(number + 1));
@@ -143,6 +146,7 @@ impl Lane {
         if samples == 0 {
             return 0;
         }
+        // Rounded up, where `samples_after` rounds down: the sample is there once all of its read is.
         let bytes = scaled(samples, self.reads, self.samples, u128::div_ceil);
         (bytes + self.behind).next_multiple_of(self.together).min(self.reads)
     }
@@ -154,7 +158,7 @@ impl Piece {
         (self.samples.1 - self.samples.0) as u32
     }
 
-    /// Reads that it makes; none where those of batches before it bring all of it.
+    /// Its number of reads; 0 if earlier batches bring all of its samples.
     pub(crate) fn reads(&self) -> u32 {
         (self.reads.1 - self.reads.0) as u32
     }
@@ -164,12 +168,12 @@ impl Piece {
         self.lane.first + self.reads.0 + u64::from(number)
     }
 
-    /// Samples of it that are there before its first read, brought by the last of the batch before it.
+    /// How many of its samples earlier reads have brought.
     pub(crate) fn carried(&self) -> u32 {
         (self.lane.samples_after(self.reads.0).min(self.samples.1) - self.samples.0) as u32
     }
 
-    /// Samples of it that one of its reads brings.
+    /// How many of its samples one of its reads brings.
     pub(crate) fn brought(&self, number: u32) -> u32 {
         let after = |reads| self.lane.samples_after(reads).clamp(self.samples.0, self.samples.1);
         let before = self.reads.0 + u64::from(number);
@@ -292,7 +296,7 @@ mod tests {
                     for read in 0..piece.reads() {
                         let at = piece.read(read);
                         prop_assert!(!std::mem::replace(&mut made[at as usize], true));
-                        prop_assert_eq!(lanes.place(at), (accelerator, number, read));
+                        prop_assert_eq!(lanes.position(at), (accelerator, number, read));
                     }
                 }
             }

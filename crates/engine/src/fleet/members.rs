@@ -1,6 +1,6 @@
 //! Which accelerators of a job are fed together.
 
-/// The accelerators of a fleet among those of the job: `first`, `first + stride`, and so on.
+/// The accelerators of a job that belong to a fleet: `first`, `first + stride`, and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Members {
     pub(crate) first: u32,
@@ -11,7 +11,7 @@ impl Members {
     /// All of a job.
     pub(crate) const ALL: Self = Self { first: 0, stride: 1 };
 
-    /// How many these are among `all`.
+    /// How many of `all` accelerators these are.
     pub(crate) fn count(self, all: u32) -> u32 {
         all.saturating_sub(self.first).div_ceil(self.stride)
     }

@@ -1,15 +1,14 @@
-//! Checkpoints of a training job: when one is due, who stands still for it and until when.
+//! Checkpoints of a training job: when one is due, which accelerators stand still for it and until when.
 //!
-//! A state machine that owns no time and writes nothing: it hands an [`Order`] to whoever writes, and is told by
-//! [`super::Fleet::saved`] what became of it. Both answer from stamps, so that what a step waits for is exact however late the
-//! client looked.
+//! A state machine that owns no time and writes nothing. It sends an [`Order`] to the writer, which answers by
+//! [`super::Fleet::saved`]. Both work from stamps, so that the wait of a step is exact however late the client looked.
 
 use std::sync::mpsc::Sender;
 
 use plan::Saving;
 use record::{Checkpoint, CheckpointOutcome};
 
-/// Checkpoints of which room is kept from the beginning.
+/// Checkpoints for which room is allocated at the start.
 const KEPT: usize = 1024;
 
 /// A checkpoint to be written.
@@ -51,7 +50,7 @@ impl Pause {
     }
 }
 
-/// When the checkpoints of a fleet are due, and what became of them.
+/// When the checkpoints of a fleet are due, and their results.
 #[derive(Debug)]
 pub(crate) struct Pauses {
     every_steps: u64,
@@ -97,7 +96,7 @@ impl Pauses {
         self.pause
     }
 
-    /// From when on the step after the first `taken` may begin; `None` where that is not known yet.
+    /// From when on the step after the first `taken` may begin; `None` if that is not known yet.
     pub(crate) fn allows(&self, taken: u64) -> Option<u64> {
         let mark = taken / self.every_steps;
         if taken == 0 || !taken.is_multiple_of(self.every_steps) {
@@ -124,11 +123,15 @@ impl Pauses {
 
     fn due(&mut self, step: u64, due_ns: u64) {
         self.due += 1;
+        // By stamps: whether the one before was done is a question of when it ended, not of when that was noticed.
         let is_free = self.free_ns.is_some_and(|free_ns| free_ns <= due_ns);
         let from_ns = due_ns.saturating_add(self.mode.copy_ns());
+        // An asynchronous save first copies the state to host memory, for which the accelerators stand still.
         let order = Order { from_ns };
         let is_taken = is_free && self.orders.as_ref().is_some_and(|orders| orders.send(order).is_ok());
         let allowed_ns = match self.mode {
+            // An overrun stops nobody: a trainer that finds the last save still running skips this one, and the
+            // record says so.
             _ if !is_taken => due_ns,
             Saving::Sync => u64::MAX,
             Saving::Async { .. } => from_ns,
@@ -162,13 +165,15 @@ impl Pauses {
         one.bytes = saved.bytes;
         one.outcome = saved.outcome;
         if self.mode == Saving::Sync {
+            // From when it was due, so that a writer that began late is part of what it cost.
             one.stall_ns = saved.ended_ns.saturating_sub(one.due_ns);
             self.pause.allowed_ns = saved.ended_ns;
             self.passed = self.due;
         }
     }
 
-    /// All checkpoints of a job from `start_ns` to `close_ns`, with times since its start: what ended later did not end.
+    /// All checkpoints of a job from `start_ns` to `close_ns`, with times since its start. Those that ended later
+    /// count as unfinished.
     pub(crate) fn into_made(self, start_ns: u64, close_ns: u64) -> Vec<Checkpoint> {
         let mode = self.mode;
         let settle = |mut one: Checkpoint| {

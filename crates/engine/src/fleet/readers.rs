@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use crate::fleet::job::{Job, Place};
+use crate::fleet::job::{Job, Position};
 use crate::fleet::members::Members;
 
 /// The readers of a fleet.
@@ -12,12 +12,12 @@ pub(crate) struct Readers {
     /// Of each accelerator.
     count: u32,
     all: Vec<Reader>,
-    /// Those that may issue, the longest first.
+    /// Readers that may issue, the longest waiting first.
     ready: VecDeque<u32>,
-    /// Those whose batch begins with what is there already, the longest first.
+    /// Readers whose batch begins with samples that are there already, the longest waiting first.
     resting: VecDeque<u32>,
     members: Members,
-    /// Those that decode by themselves, and until when.
+    /// Readers that decode by themselves, and until when.
     decoding: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
@@ -26,21 +26,23 @@ pub(crate) struct Readers {
 pub(crate) struct Reader {
     /// The batch that it fetches, or that it waits for.
     pub(crate) batch: u64,
-    /// Whether it has what its batch begins with.
+    /// Whether it has taken the samples that its batch begins with.
     has_rest: bool,
     /// The sample that it reads next, or reads.
     pub(crate) sample: u32,
     /// Its operation.
     pub(crate) op: u32,
-    /// Since when it could issue, were there something to read.
+    /// Since when it has been free to issue.
     pub(crate) free_ns: u64,
 }
 
 impl Readers {
-    /// Readers of `members`, `count` of each. Those that no batch of a pass falls to wait for ever.
+    /// Readers of `members`, `count` of each. A reader without a batch in a pass never starts.
     pub(crate) fn new(job: &Job, members: Members, count: u32) -> Self {
         let first = |reader: u32| {
             let of_accelerator = u64::from(reader % count);
+            // More readers than batches: those without one never start, as in a `DataLoader` with more workers than
+            // batches.
             let batch = if of_accelerator < job.steps_per_epoch { of_accelerator } else { u64::MAX };
             Reader { batch, has_rest: false, sample: 0, op: 0, free_ns: 0 }
         };
@@ -55,7 +57,7 @@ impl Readers {
         }
     }
 
-    /// A batch may be fetched: by its reader, once that has fetched those before it.
+    /// Lets a batch be fetched by its reader, once that has fetched the batches before it.
     pub(crate) fn opened(&mut self, job: &Job, accelerator: usize, batch: u64) {
         let index = self.index(job, accelerator, batch);
         // Until now no reader of this batch had anything to do.
@@ -74,7 +76,8 @@ impl Readers {
         }
     }
 
-    /// The next reader that takes what its batch begins with: its accelerator, the batch, and since when it could.
+    /// The next reader that takes the samples that its batch begins with: its accelerator, the batch, and since when
+    /// it has been free.
     pub(crate) fn next_rest(&mut self) -> Option<(usize, u64, u64)> {
         let index = self.resting.pop_front()?;
         let reader = &self.all[index as usize];
@@ -94,11 +97,13 @@ impl Readers {
     }
 
     /// An operation ended that was not the last of its sample.
-    pub(crate) fn next_op(&mut self, job: &Job, (accelerator, place): (usize, Place), done_ns: u64) {
-        let index = self.index(job, accelerator, place.batch);
+    pub(crate) fn next_op(&mut self, job: &Job, (accelerator, position): (usize, Position), done_ns: u64) {
+        let index = self.index(job, accelerator, position.batch);
         let reader = &mut self.all[index as usize];
         reader.op += 1;
         reader.free_ns = done_ns;
+        // Behind all others: each reader has one read under way, and the queue serves them in the order in which they
+        // asked.
         self.ready.push_back(index);
     }
 
@@ -122,7 +127,8 @@ impl Readers {
         Some(((index / self.count) as usize, self.all[index as usize].batch, ns))
     }
 
-    /// A reader has done with its sample, or with what its batch begins with, at `at_ns`; of its accelerator, batches before `opened` may be fetched.
+    /// Frees a reader that has finished its sample, or has taken what its batch begins with, at `at_ns`. Batches of
+    /// its accelerator before `opened` may be fetched.
     pub(crate) fn sample_done(
         &mut self,
         job: &Job,
@@ -143,6 +149,8 @@ impl Readers {
         if reader.sample == job.reads(number, batch) {
             (reader.sample, reader.has_rest) = (0, false);
             let step = batch % job.steps_per_epoch;
+            // Batch `b` is reader `b mod count`'s within an epoch; numbering begins anew with each, as a `DataLoader`
+            // makes its workers anew.
             let later = step.saturating_add(u64::from(self.count));
             reader.batch = if later < job.steps_per_epoch {
                 batch + u64::from(self.count)

@@ -10,12 +10,12 @@ impl Fleet {
         self
     }
 
-    /// Whether accelerators stand still until someone else is done.
+    /// Whether accelerators stand still until a checkpoint is written.
     pub(crate) fn is_held(&self) -> bool {
         self.pauses.as_ref().is_some_and(|pauses| pauses.passed < pauses.due)
     }
 
-    /// Takes what became of the last order.
+    /// Takes the result of the last order.
     pub(crate) fn saved(&mut self, saved: Saved) {
         let Some(pauses) = &mut self.pauses else { return };
         pauses.saved(saved);
@@ -25,11 +25,12 @@ impl Fleet {
     /// Gives no order any more.
     pub(crate) fn stop_saving(&mut self) {
         if let Some(pauses) = &mut self.pauses {
+            // The writer's receiver ends once the sender is gone, and with it the thread.
             pauses.orders = None;
         }
     }
 
-    /// Takes the end of a step into account, of an accelerator that has another to make.
+    /// Takes the end of a step of an accelerator that has further steps to make.
     pub(super) fn step_saved(&mut self, index: usize) {
         let (taken, end_ns) = (self.accelerators[index].taken, self.accelerators[index].idle_since_ns);
         let all = self.accelerators.len();
@@ -39,7 +40,7 @@ impl Fleet {
         }
     }
 
-    /// From when on an accelerator may begin its next step, as far as checkpoints go.
+    /// From when on checkpoints allow an accelerator to begin its next step.
     pub(super) fn allowed_ns(&self, taken: u64) -> Option<u64> {
         self.pauses.as_ref().map_or(Some(0), |pauses| pauses.allows(taken))
     }

@@ -17,6 +17,7 @@ impl Servers {
 
     /// Takes a sample that was read at `read_ns`; returns when it is decoded.
     pub(crate) fn serve(&mut self, read_ns: u64, cost_ns: u64) -> u64 {
+        // The one that is free first; which of them it is makes no difference.
         let free_ns = self.free_ns.pop().map_or(0, |Reverse(ns)| ns);
         let decoded_ns = read_ns.max(free_ns) + cost_ns;
         self.free_ns.push(Reverse(decoded_ns));

@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 
 use crate::fleet::accelerator::Accelerator;
-use crate::fleet::job::{Job, Place};
+use crate::fleet::job::{Job, Position};
 
 /// Set in the count of a sample's operations once one of them has failed.
+// In the count itself: the last operation to end says whether any failed, without a second array.
 const LOST: u32 = 1 << 31;
 
 /// What is read next of each accelerator.
@@ -18,7 +19,7 @@ pub(crate) struct Shared {
     batches: u64,
     /// Since when each free slot has been free, the longest first.
     free_since_ns: VecDeque<u64>,
-    /// Operations of each sample that have not ended, where a sample takes several.
+    /// Operations of each sample that are left, if a sample takes several.
     ops_left: Vec<u32>,
     /// Batches of an accelerator that are open at once, at most.
     batches_max: u64,
@@ -32,7 +33,7 @@ struct Next {
 }
 
 impl Shared {
-    /// Of `accelerators` with up to `batches_max` open batches, on a queue of `slots`.
+    /// A queue of `slots` that `accelerators` share, each with up to `batches_max` open batches.
     pub(crate) fn new(job: &Job, accelerators: usize, batches_max: usize, slots: u32) -> Self {
         let counted = if job.ops_per_sample > 1 { job.training.batch as usize } else { 0 };
         Self {
@@ -61,7 +62,7 @@ impl Shared {
 
     /// What to issue next: accelerator, batch, sample, operation; and since when a slot was free for it.
     #[inline]
-    pub(crate) fn next(&mut self, job: &Job, all: &[Accelerator]) -> Option<((usize, Place), u64)> {
+    pub(crate) fn next(&mut self, job: &Job, all: &[Accelerator]) -> Option<((usize, Position), u64)> {
         if self.batches == 0 {
             return None;
         }
@@ -70,9 +71,10 @@ impl Shared {
         }
         let accelerator = self.most_urgent(all)?;
         let reads = self.reads(accelerator, all);
+        // In turn, or the first accelerator would be fed first at every tie.
         self.turn = if accelerator + 1 == all.len() { 0 } else { accelerator + 1 };
         let next = &mut self.next[accelerator];
-        let place = Place { accelerator: 0, batch: next.batch, sample: next.sample, op: next.op };
+        let position = Position { accelerator: 0, batch: next.batch, sample: next.sample, op: next.op };
         next.op += 1;
         if u64::from(next.op) == job.ops_per_sample {
             next.op = 0;
@@ -82,7 +84,7 @@ impl Shared {
             *next = Next { batch: next.batch + 1, ..Next::default() };
             self.batches -= 1;
         }
-        Some(((accelerator, place), self.free_since_ns.pop_front().unwrap_or(0)))
+        Some(((accelerator, position), self.free_since_ns.pop_front().unwrap_or(0)))
     }
 
     /// Reads of the batch that is read next of an accelerator.
@@ -110,6 +112,7 @@ impl Shared {
                 continue;
             }
             let ahead = next.batch - accelerator.taken;
+            // Somebody waits for this batch now; nothing is more urgent.
             if ahead == 0 {
                 return Some(index);
             }
@@ -125,17 +128,17 @@ impl Shared {
         self.free_since_ns.push_back(at_ns);
     }
 
-    /// An operation ended; returned is whether all of its sample was read well, once all of it has ended.
+    /// Takes the end of an operation. Returns whether its sample was read well, once all of it has ended.
     pub(crate) fn op_done(
         &mut self,
         job: &Job,
-        (accelerator, place): (usize, Place),
+        (accelerator, position): (usize, Position),
         ok: bool,
     ) -> Option<bool> {
         if job.ops_per_sample == 1 {
             return Some(ok);
         }
-        let index = self.counted(job, accelerator, place.batch, place.sample);
+        let index = self.counted(job, accelerator, position.batch, position.sample);
         let left = &mut self.ops_left[index];
         *left -= 1;
         if !ok {

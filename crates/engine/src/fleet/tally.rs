@@ -22,11 +22,11 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
-    /// A wait in parts that are to each other as these, and add up to it. One whose causes left no trace is the
-    /// storage's.
+    /// Divides a wait in proportion to these times. A wait without any of them counts as the storage's.
     fn shares_of(self, wait_ns: u64) -> Self {
         let all_ns = u128::from(self.client_ns) + u128::from(self.storage_ns) + u128::from(self.decode_ns);
         if all_ns == 0 {
+            // For example a batch whose reads failed at once: what is not known must not be put on the client.
             return Self { storage_ns: wait_ns, ..Self::default() };
         }
         let share = |part_ns: u64| (u128::from(wait_ns) * u128::from(part_ns) / all_ns) as u64;
@@ -40,11 +40,11 @@ impl Spent {
 pub(crate) struct Wait {
     /// Since when.
     pub(crate) since_ns: u64,
-    /// Until when; not before `since_ns` where it was one.
+    /// When it ended. Before `since_ns` if the batch was ready in time.
     pub(crate) until_ns: u64,
     /// Until when readers started.
     pub(crate) started_ns: u64,
-    /// What of it was a checkpoint's, and no wait.
+    /// The part of it in which a checkpoint held the accelerator, which is not a wait.
     pub(crate) pause: Pause,
     /// What the batch's fetch took.
     pub(crate) spent: Spent,
@@ -63,6 +63,7 @@ impl Wait {
     /// Adds it, and its causes: the time in which readers started as it was, the rest in proportion.
     pub(crate) fn count(&self, counts: &mut TrainedAccelerator) {
         let wait_ns = self.ns();
+        // Starting comes first in a wait, and is the loader's and not the storage's.
         let startup_ns = self.outside_pause(self.started_ns).min(wait_ns);
         let shares = self.spent.shares_of(wait_ns - startup_ns);
         counts.wait_ns += wait_ns;
@@ -76,30 +77,31 @@ impl Wait {
 /// Distributions over all accelerators of a fleet, and the steps of the first one.
 #[derive(Debug, Clone)]
 pub(crate) struct Tally {
-    /// What each step waited for its batch; 1 where it did not.
+    /// Wait of each step for its batch; 1 if it did not wait.
     pub(crate) wait_ns: Histogram<u64>,
-    /// What each batch took from being allowed to being ready.
+    /// Time of each batch from allowed to ready.
     pub(crate) fetch_ns: Histogram<u64>,
     /// How late each end of a step was noticed.
     pub(crate) lag_ns: Histogram<u64>,
-    /// What each sample took from read to decoded, where it was.
+    /// Time of each decoded sample from read to decoded.
     pub(crate) decode_ns: Histogram<u64>,
     /// Samples that were read and could not be decoded.
     pub(crate) decode_failures: u64,
-    /// Steps that began with so many further batches ready.
+    /// Number of steps by how many further batches were ready as they began.
     pub(crate) occupancy: Vec<u64>,
     /// The first steps of the job's first accelerator.
     pub(crate) timeline: Vec<TrainedStep>,
-    /// When the first batch of each epoch was ready, of those that are kept.
+    /// When the first batch of each epoch was ready, for the epochs that are kept.
     pub(crate) first_batch_ns: Vec<Option<u64>>,
 }
 
 impl Tally {
-    /// Of accelerators with at most `batches` batches open.
+    /// A tally of accelerators with at most `batches` open batches.
     pub(crate) fn new(batches: usize) -> Self {
         Self {
             wait_ns: record::new_histogram(),
             fetch_ns: record::new_histogram(),
+            // Two digits: how late the client looked is a check, not a figure.
             lag_ns: record::new_interval_histogram(),
             decode_ns: record::new_histogram(),
             decode_failures: 0,
@@ -109,7 +111,7 @@ impl Tally {
         }
     }
 
-    /// Adds what another fleet of the same job counted.
+    /// Adds the counts of another fleet of the same job.
     pub(crate) fn add(&mut self, other: &mut Self) {
         for (sum, part) in [
             (&mut self.wait_ns, &other.wait_ns),
@@ -145,7 +147,7 @@ impl Tally {
         *first_ns = (*first_ns).min(ready_ns);
     }
 
-    /// Keeps a step of the first accelerator, one of the first.
+    /// Keeps a step of the first accelerator, while there is room.
     pub(crate) fn step(&mut self, step: TrainedStep) {
         if self.timeline.len() < TIMELINE_STEPS {
             self.timeline.push(step);

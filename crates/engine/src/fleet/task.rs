@@ -1,6 +1,6 @@
-//! Samples that others decode.
+//! Samples for the decoding threads.
 
-/// Samples that were brought together, to be decoded one after the other by someone else.
+/// Samples that arrived with one read, for a thread to decode one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Task {
     /// The accelerator, by its index in the fleet, and its batch.
@@ -8,6 +8,6 @@ pub(crate) struct Task {
     pub(super) batch: u64,
     /// How many.
     pub(crate) samples: u32,
-    /// When they were there.
+    /// When they were read.
     pub(super) read_ns: u64,
 }

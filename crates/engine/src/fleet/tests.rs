@@ -11,23 +11,12 @@ use plan::{Decode, Fetch, Training, Work};
 use proptest::prelude::*;
 use record::TrainedStep;
 
-use super::{Data, Ended, Fleet, FleetEnd, Job, Members, Place, Servers, Steps};
+use super::{Ended, Fleet, FleetEnd, Job, JobData, Members, Position, Servers, Steps};
 use crate::next::Next;
 
 /// One accelerator, one reader, batches of one sample, 10 ns a step, one batch ahead.
-const PLAIN: Training = Training {
-    accelerators: 1,
-    batch: 1,
-    compute_ns: 10,
-    fetch: Fetch::Readers { count: 1 },
-    prefetch: 1,
-    barrier: false,
-    decode: None,
-    drop_last: true,
-    startup_ns: 0,
-    threshold: 0.9,
-    price_per_hour: None,
-};
+const PLAIN: Training =
+    Training { fetch: Fetch::Readers { count: 1 }, prefetch: 1, ..Training::plain(1, 1, 10) };
 
 const ENDLESS: u64 = u64::MAX;
 
@@ -35,12 +24,12 @@ fn cost(per_sample_ns: u64, threads: Option<u32>) -> Decode {
     Decode { work: Work::Cost { per_sample_ns }, threads }
 }
 
-fn data(samples: u64, ops_per_sample: u64) -> Data {
+fn data(samples: u64, ops_per_sample: u64) -> JobData {
     let tickets_per_epoch = samples * ops_per_sample;
-    Data { first_ticket: 7, tickets_per_epoch, samples, coming: None, endless: false }
+    JobData { first_ticket: 7, tickets_per_epoch, samples, coming: None, endless: false }
 }
 
-fn job(training: Training, data: Data, steps: u64) -> Job {
+fn job(training: Training, data: JobData, steps: u64) -> Job {
     let mut job = Job::new(training, data).unwrap();
     job.steps = Steps { count: steps, run_out: false };
     job
@@ -90,8 +79,8 @@ fn play_beside(
         while under_way.len() < slots {
             match fleet.next(now_ns) {
                 Next::Issue { ticket, intended_ns } => {
-                    let (latency_ns, is_well) = serve(tickets.len() as u64);
-                    under_way.push(Reverse((now_ns + latency_ns, ticket, intended_ns, now_ns, is_well)));
+                    let (latency_ns, is_ok) = serve(tickets.len() as u64);
+                    under_way.push(Reverse((now_ns + latency_ns, ticket, intended_ns, now_ns, is_ok)));
                     tickets.push(ticket);
                     all_done_ns.insert(ticket, now_ns + latency_ns);
                 }
@@ -117,15 +106,15 @@ fn play_beside(
             fleet.saved(saved);
         }
         while under_way.peek().is_some_and(|Reverse((done_ns, ..))| *done_ns <= now_ns) {
-            let Some(Reverse((done_ns, ticket, intended_ns, begun_ns, is_well))) = under_way.pop() else {
+            let Some(Reverse((done_ns, ticket, intended_ns, begun_ns, is_ok))) = under_way.pop() else {
                 break;
             };
-            assert!(!fleet.done(&Ended { ticket, intended_ns, begun_ns, done_ns, is_well }));
+            assert!(!fleet.done(&Ended { ticket, intended_ns, begun_ns, done_ns, is_ok }));
         }
     };
     // What is outstanding ends after the window.
-    for Reverse((done_ns, ticket, intended_ns, begun_ns, is_well)) in under_way.into_sorted_vec() {
-        fleet.done(&Ended { ticket, intended_ns, begun_ns, done_ns, is_well });
+    for Reverse((done_ns, ticket, intended_ns, begun_ns, is_ok)) in under_way.into_sorted_vec() {
+        fleet.done(&Ended { ticket, intended_ns, begun_ns, done_ns, is_ok });
     }
     Played { end: fleet.into_end(end_ns), tickets, done_ns: all_done_ns, open_max, depth_max }
 }
@@ -195,11 +184,13 @@ fn shared_reads_go_to_the_most_urgent_batch_and_to_accelerators_in_turn() {
     let training = Training { accelerators: 2, batch: 2, prefetch: 2, fetch: Fetch::Shared, ..PLAIN };
     let played = play(job(training, data(16, 2), 2), 1, ENDLESS, |_| (1, true));
     let job = job(training, data(16, 2), 2);
-    let places: Vec<_> = played.tickets.iter().map(|ticket| job.place(*ticket)).collect();
-    let of = |accelerator, batch, sample, op| Place { accelerator, batch, sample, op };
+    let places: Vec<_> = played.tickets.iter().map(|ticket| job.position(*ticket)).collect();
+    let of = |accelerator, batch, sample, op| Position { accelerator, batch, sample, op };
     let first = [of(0, 0, 0, 0), of(1, 0, 0, 0), of(0, 0, 0, 1), of(1, 0, 0, 1), of(0, 0, 1, 0)];
     assert_eq!(places[..5], first);
-    assert!(places[..8].iter().all(|place| place.batch == 0) && places[8..].iter().all(|p| p.batch == 1));
+    assert!(
+        places[..8].iter().all(|position| position.batch == 0) && places[8..].iter().all(|p| p.batch == 1)
+    );
     // Both batches of the one are read after those of the other: 7 and 8 ns, and again 8 later.
     let waits = played.end.accelerators.iter().map(|(_, counts)| (counts.first_batch_ns, counts.late));
     assert_eq!(waits.collect::<Vec<_>>(), [(7, 0), (8, 0)]);
@@ -277,7 +268,7 @@ fn what_the_client_noticed_late_is_lag_and_moves_no_step() {
         let Next::Issue { ticket, intended_ns } = fleet.next(now_ns) else {
             panic!("nothing to read at {now_ns}")
         };
-        fleet.done(&Ended { ticket, intended_ns, begun_ns: now_ns, done_ns, is_well: true });
+        fleet.done(&Ended { ticket, intended_ns, begun_ns: now_ns, done_ns, is_ok: true });
         intended_ns
     };
     assert_eq!([read(&mut fleet, 0, 1), read(&mut fleet, 3, 5)], [0, 1]);
@@ -307,7 +298,7 @@ fn data_that_make_no_step_make_no_job() {
     assert!(Job::new(five, data(4, 1)).is_none());
     assert!(Job::new(Training { drop_last: false, ..five }, data(4, 1)).is_some());
     assert!(Job::new(Training { drop_last: false, ..five }, data(0, 1)).is_none());
-    let uneven = Data { tickets_per_epoch: 11, ..data(10, 1) };
+    let uneven = JobData { tickets_per_epoch: 11, ..data(10, 1) };
     assert!(Job::new(PLAIN, uneven).is_none());
 }
 
@@ -376,9 +367,9 @@ proptest! {
         let job = job(training, data(samples, ops), steps);
         let mut failed = false;
         let played = play(job, slots, ENDLESS, |n| {
-            let (ns, is_well) = latencies[n as usize % latencies.len()];
-            failed |= !is_well;
-            (ns, is_well)
+            let (ns, is_ok) = latencies[n as usize % latencies.len()];
+            failed |= !is_ok;
+            (ns, is_ok)
         });
         assert_adds_up(&played.end);
         prop_assert!(played.end.is_complete && played.depth_max <= slots);
@@ -389,11 +380,11 @@ proptest! {
         for batch in 0..steps {
             for accelerator in 0..training.accelerators {
                 for sample in 0..training.batch {
-                    let ticket = |op| job.ticket(Place { accelerator, batch, sample, op });
+                    let ticket = |op| job.ticket(Position { accelerator, batch, sample, op });
                     prop_assert!(all.contains(&ticket(0)));
                     prop_assert!(failed || (0..ops as u32).all(|op| all.contains(&ticket(op))));
                     prop_assert!((ticket(0) - 7) % (samples * ops) < samples * ops);
-                    prop_assert_eq!(job.place(ticket(0)), Place { accelerator, batch, sample, op: 0 });
+                    prop_assert_eq!(job.position(ticket(0)), Position { accelerator, batch, sample, op: 0 });
                 }
             }
         }

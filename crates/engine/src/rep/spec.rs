@@ -30,12 +30,12 @@ pub struct RepSpec<'a> {
     pub limit: Limit,
     /// Bytes of one training sample: the unit of a batch of arrivals.
     pub sample_bytes: f64,
-    /// The feed line, bytes per second: what the rate of a paced load may be a share of.
+    /// The feed line in bytes per second, of which the rate of a paced load may be a share.
     pub line_bps: f64,
     /// Number among all repetitions of the cell: each reads on in another epoch.
     pub epoch: u64,
-    /// This client among those that read the same data at the same time: each begins a pass at
-    /// another place, so that none reads what another has just brought into a cache that they share.
+    /// This client among those that read the same data at the same time. Each begins a pass at another place, so that
+    /// none finds data in a shared cache that another has just read.
     pub part: Share,
     /// Holds the start back, once the cache is set, where several clients start at one time.
     pub wait: Option<&'a (dyn Fn() + Sync)>,
@@ -49,7 +49,40 @@ pub struct RepSpec<'a> {
     pub progress: &'a Progress,
 }
 
-impl RepSpec<'_> {
+/// The signal and the progress of a repetition that nothing ends early and nobody watches.
+static NEVER: AtomicBool = AtomicBool::new(false);
+static UNSEEN: Progress = Progress::new();
+
+impl<'a> RepSpec<'a> {
+    /// A repetition by itself, of one client with one processor, without a warm-up: what tests and benchmarks start from.
+    pub fn plain(
+        cell: &'a Cell,
+        store: &'a SharedStore,
+        data: &'a Data,
+        limit: Limit,
+        clock: &'a Clock,
+    ) -> Self {
+        Self {
+            cell,
+            store,
+            server: None,
+            data,
+            checkpoints: None,
+            verify: true,
+            warmup_ns: 0,
+            limit,
+            sample_bytes: data.objects().mean_bytes(),
+            line_bps: 1e9,
+            epoch: 0,
+            part: Share::WHOLE,
+            wait: None,
+            cores: 1,
+            clock,
+            stop: &NEVER,
+            progress: &UNSEEN,
+        }
+    }
+
     /// Whether a signal ends the run.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
@@ -65,28 +98,33 @@ pub(crate) fn own_tickets(spec: &RepSpec<'_>, order: &Order) -> u64 {
 
 /// Where this repetition reads on.
 pub(crate) fn first_ticket(spec: &RepSpec<'_>, order: &Order) -> u64 {
+    // A quarter of all numbers: whatever is added for a part and for the operations of a window does not wrap.
     spec.epoch.wrapping_mul(order.tickets_per_epoch()) % (u64::MAX / 4)
         + part_begins(spec, order, spec.part.index)
 }
 
-/// Where in a pass the part of a client begins: with a file or a unit of one, as far as each is as many reads. A pass
-/// that is this client's alone is all of it.
+/// Where in a pass the part of a client begins: at the first read of a file or unit where all have the same number of
+/// reads, else at any read. An order of which this client has a pass of its own is not shared out.
 fn part_begins(spec: &RepSpec<'_>, order: &Order, part: u32) -> u64 {
     let per_epoch = order.tickets_per_epoch();
     if order.is_part() {
         return if part > spec.part.index { per_epoch } else { 0 };
     }
+    // Where files differ in their reads, a part may begin inside one: there is no place in a shuffled pass at which
+    // every part would begin with a file.
     let per_unit = order.reads_per_unit().unwrap_or(1).max(1);
+    // By proportion and not by equal parts: the remainder is spread, and together the parts are the whole.
     let before = u128::from(per_epoch / per_unit) * u128::from(part) / u128::from(spec.part.of.max(1));
     before as u64 * per_unit
 }
 
-/// Seed of what a repetition draws: other arrivals and back-offs in each, and on each client.
+/// Seed of the arrivals and back-offs of a repetition, which differ between repetitions and clients.
 pub(crate) fn own_seed(spec: &RepSpec<'_>) -> u64 {
+    // Shifted apart: two small numbers that are only combined would meet again in other repetitions.
     spec.cell.seed ^ spec.epoch.rotate_left(32) ^ u64::from(spec.part.index).rotate_left(16)
 }
 
-/// Reads that the limit asks for; `None` where time ends the window. Bytes are counted in reads of mean size.
+/// Reads that the limit asks for; `None` if time ends the window. A limit in bytes counts reads of mean size.
 pub(crate) fn asked(spec: &RepSpec<'_>, order: &Order) -> Option<u64> {
     let per_epoch = order.tickets_per_epoch();
     match spec.limit {

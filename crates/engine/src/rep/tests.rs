@@ -1,6 +1,5 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use backend::simulated::{Simulated, Step};
 use backend::{Clock, SharedStore};
@@ -8,8 +7,7 @@ use dataset::{Data, Key, Objects, ReadSpan};
 use plan::{Access, Cell, Engine, Fetch, Share, Streams, Training};
 
 use super::*;
-use crate::fleet::{self, Job, Place};
-use crate::progress::Progress;
+use crate::fleet::{self, Job, Position};
 
 /// What a client reads of 10 files of 3 blocks: one pass of a cold cell, or as many reads.
 fn reads(part: Share, epoch: u64, access: Access, cache: Cache) -> Vec<(u32, u64)> {
@@ -18,25 +16,8 @@ fn reads(part: Share, epoch: u64, access: Access, cache: Cache) -> Vec<(u32, u64
     let objects = Arc::new(Objects::uniform(Key::new("d").unwrap(), 10, 3 * 4_096));
     let data = Data::files(objects, None);
     let cell = Cell { access, cache, seed: 3, ..Cell::plain(Engine::Null, 4_096, 1) };
-    let spec = RepSpec {
-        cell: &cell,
-        store: &store,
-        server: None,
-        data: &data,
-        checkpoints: None,
-        verify: true,
-        warmup_ns: 0,
-        limit: Limit::Duration { duration_ns: 1 },
-        sample_bytes: 1.0,
-        line_bps: 1.0,
-        epoch,
-        part,
-        wait: None,
-        cores: 1,
-        clock: &clock,
-        stop: &AtomicBool::new(false),
-        progress: &Progress::default(),
-    };
+    let limit = Limit::Duration { duration_ns: 1 };
+    let spec = RepSpec { epoch, part, ..RepSpec::plain(&cell, &store, &data, limit, &clock) };
     let order = Order::of_part(&data, &cell, part).unwrap();
     let taken = tickets(&spec, &order).take(30);
     let at = |ticket| {
@@ -101,19 +82,7 @@ fn clients_of_streamed_shards_read_whole_shards_of_their_own_whatever_the_cache(
 /// Two accelerators with two readers each over 12 shards of 10 blocks, of batches of 3 reads.
 #[test]
 fn every_reader_of_a_streamed_job_has_a_stream_of_its_own() {
-    let training = Training {
-        accelerators: 2,
-        batch: 3,
-        compute_ns: 1,
-        fetch: Fetch::Readers { count: 2 },
-        prefetch: 2,
-        barrier: false,
-        decode: None,
-        drop_last: true,
-        startup_ns: 0,
-        threshold: 0.9,
-        price_per_hour: None,
-    };
+    let training = Training { fetch: Fetch::Readers { count: 2 }, ..Training::plain(2, 3, 1) };
     let objects = Arc::new(Objects::uniform(Key::new("d").unwrap(), 12, 40_960));
     let samples = dataset::Samples::Streamed { count: 120 };
     let data = Data::new(objects, samples, None).unwrap();
@@ -125,7 +94,8 @@ fn every_reader_of_a_streamed_job_has_a_stream_of_its_own() {
     let order = Order::of_cell(&data, &cell).unwrap();
     // Ten samples of a shard are ten blocks, and 3.33 batches of them.
     let coming = Some(fleet::Coming { readers: 2, together: 1, behind: 0 });
-    let data = fleet::Data { first_ticket: 0, tickets_per_epoch: 120, samples: 120, coming, endless: false };
+    let data =
+        fleet::JobData { first_ticket: 0, tickets_per_epoch: 120, samples: 120, coming, endless: false };
     let job = Job::new(training, data).unwrap();
     assert_eq!(job.steps_per_epoch, 20);
     let mut shards = BTreeSet::new();
@@ -133,7 +103,7 @@ fn every_reader_of_a_streamed_job_has_a_stream_of_its_own() {
         for reader in 0..2 {
             let batches = (reader..20).step_by(2);
             let places = batches
-                .flat_map(|batch| (0..3).map(move |sample| Place { accelerator, batch, sample, op: 0 }));
+                .flat_map(|batch| (0..3).map(move |sample| Position { accelerator, batch, sample, op: 0 }));
             let spans: Vec<ReadSpan> = places.map(|place| order.at(job.ticket(place))).collect();
             assert_eq!(spans.len(), 30);
             for shard in spans.chunks(10) {

@@ -51,7 +51,9 @@ impl NetworkSource {
         Some(NetworkCounters {
             received_bytes: number(&mut self.received)?,
             sent_bytes: number(&mut self.sent)?,
+            // Virtual interfaces may not count drops; bytes are what the reconciliation needs.
             dropped: self.dropped.as_mut().and_then(number).unwrap_or(0),
+            // Of the whole machine: the kernel counts them per connection only where a socket is asked.
             tcp_retransmitted: self.snmp.as_mut().and_then(|snmp| tcp_retransmitted(snmp.read()?)),
         })
     }

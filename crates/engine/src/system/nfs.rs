@@ -52,6 +52,7 @@ impl NfsCounters {
                 head.split_once(" mounted on ").and_then(|(_, rest)| rest.split_once(" with fstype nfs"));
             on.is_some_and(|(point, _)| unescaped(point) == mount_point.as_os_str().as_encoded_bytes())
         };
+        // Mounts stand in the order in which they were made.
         let block = mountstats.split("\ndevice ").filter(of_mount).last()?;
         let mut counters = Self::default();
         for line in block.lines().map(str::trim_start) {
@@ -74,6 +75,8 @@ impl NfsCounters {
         self.transmissions += sent?;
         self.timeouts += timeouts?;
         self.received_bytes += received?;
+        // The time from queued to done, not the round trip: waiting for a slot of the connection is the client's part
+        // of a slow mount.
         self.ns += ms?.checked_mul(NS_PER_MS)?;
         Some(())
     }
@@ -86,6 +89,7 @@ impl NfsCounters {
             read_timeouts: self.timeouts.checked_sub(before.timeouts)?,
             read_received_bytes: self.received_bytes.checked_sub(before.received_bytes)?,
             read_ns: self.ns.checked_sub(before.ns)?,
+            // A number and no counter: `nconnect` is fixed while it is mounted.
             connections: self.connections,
         })
     }

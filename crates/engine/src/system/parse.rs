@@ -56,8 +56,8 @@ pub(super) fn process_read_bytes(io: &str) -> Option<u64> {
 /// What `/proc/PID/stat` says of a process: `7 (name) S …`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Stat {
-    /// Name of the command. It may hold anything, brackets and control characters too: what is no visible character of ASCII
-    /// is a `?` here. What a worker of the kernel does at the time is left out.
+    /// Name of the command. It may hold any bytes, also brackets and control characters; all but visible ASCII becomes `?`.
+    /// Kernel workers have their plain name, without what they do at the time.
     pub(super) name: String,
     /// In user and kernel mode.
     pub(super) cpu_ns: u64,
@@ -67,8 +67,10 @@ pub(super) struct Stat {
 
 /// `None` where it is cut.
 pub(super) fn stat(stat: &str) -> Option<Stat> {
+    // The last bracket: a command may be named `a) b`.
     let (begin, end) = (stat.find('(')?, stat.rfind(')')?);
     let name = stat.get(begin + 1..end)?;
+    // Their names change with what they do, and dozens of them would each be below the limit for a name.
     let name = if name.starts_with("kworker/") { "kworker" } else { name };
     let name = name.chars().map(|c| if c.is_ascii_graphic() { c } else { '?' }).collect();
     // The third field follows the name.
@@ -89,6 +91,7 @@ pub(super) fn core_busy_ns(stat: &str) -> Vec<u64> {
 /// Guests are counted in `user` already.
 fn busy_ns(line: &str) -> Option<u64> {
     let ticks: Vec<u64> =
+        // Without the two guest columns at the end.
         line.split_whitespace().skip(1).take(8).map(str::parse).collect::<Result<_, _>>().ok()?;
     let busy = ticks.iter().enumerate().filter(|(field, _)| !matches!(field, 3 | 4));
     busy.map(|(_, ticks)| *ticks).sum::<u64>().checked_mul(NS_PER_TICK)

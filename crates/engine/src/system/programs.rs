@@ -19,8 +19,8 @@ const NAMED_MAX: usize = 2;
 const CPU_MIN_NS: u64 = 100_000_000;
 const READ_MIN_BYTES: u64 = 1 << 20;
 
-/// A process by its number, which is given anew, and by when it began. Its name may change: that of the kernel's workers
-/// says what they do at the time.
+/// A process by its number, which the kernel reuses, and by when it began. The name of a process may change: workers of the
+/// kernel are named after what they do.
 type Process = (u32, u64);
 
 /// What every process but this one had used at one moment.
@@ -37,6 +37,7 @@ impl Programs {
         };
         let number = |entry: std::io::Result<fs::DirEntry>| entry.ok()?.file_name().to_str()?.parse().ok();
         let processes: Vec<u32> = folder.filter_map(number).filter(|id| *id != std::process::id()).collect();
+        // 80 ms of looking before each repetition at the most; what is left out is a hint, and nothing rests on it.
         if processes.len() > PROCESSES_MAX {
             return Self::default();
         }
@@ -48,6 +49,8 @@ impl Programs {
     pub(crate) fn others_since(self, before: &Self) -> Vec<OtherProgram> {
         let mut sums: BTreeMap<String, OtherProgram> = BTreeMap::new();
         for (process, now) in self.0 {
+            // By number and start: the kernel gives a number anew, and the difference of two processes would be
+            // nonsense.
             let known = before.0.get(&process).cloned().unwrap_or_default();
             let name = now.name.clone();
             let sum =
@@ -78,6 +81,7 @@ fn program(id: u32) -> Option<(Process, OtherProgram)> {
     let folder = Path::new("/proc").join(id.to_string());
     let stat = fs::read(folder.join("stat")).ok()?;
     let parse::Stat { name, cpu_ns, begun_ticks } = parse::stat(&String::from_utf8_lossy(&stat))?;
+    // Only for processes of the same user, unless one is root: others have processor time and no bytes.
     let io = fs::read_to_string(folder.join("io")).ok();
     let read_bytes = io.as_deref().and_then(parse::process_read_bytes);
     Some(((id, begun_ticks), OtherProgram { name, cpu_ns, read_bytes }))

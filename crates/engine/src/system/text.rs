@@ -26,6 +26,7 @@ impl Text {
             if length == self.buffer.len() {
                 self.buffer.resize(2 * length, 0);
             }
+            // By position: the file stays open, and reading from 0 makes the kernel write it anew.
             match self.file.read_at(&mut self.buffer[length..], length as u64).ok()? {
                 0 => return std::str::from_utf8(&self.buffer[..length]).ok(),
                 bytes => length += bytes,

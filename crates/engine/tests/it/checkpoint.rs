@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use backend::scripted::{Scripted, Writing};
 use backend::{Clock, SharedStore, Store};
 use dataset::{Data, Key, Marker, Objects};
-use engine::{Destination, Progress, RepError, RepOutcome, RepSpec, run_rep};
+use engine::{Destination, Measured, RepError, RepSpec, run_rep};
 use plan::{Cell, Checkpoint, Engine, Limit, Task};
-use record::{CheckpointOutcome, Outcome};
+use record::{CheckpointOutcome, Outcome, Rep};
 
 use crate::histogram;
 
@@ -42,11 +42,11 @@ impl Sim {
         Self { clock, store, files, limit, stop: Arc::default() }
     }
 
-    fn run(&self) -> RepOutcome {
-        self.run_in(true).unwrap()
+    fn run(&self) -> Rep {
+        self.run_in(true).unwrap().rep
     }
 
-    fn run_in(&self, has_folder: bool) -> Result<RepOutcome, RepError> {
+    fn run_in(&self, has_folder: bool) -> Result<Measured, RepError> {
         let plan = plan(self.files);
         let folder = Key::new("feedline-x").unwrap();
         let marker = Marker { format: 1, note: String::new(), dataset: "checkpoints".to_owned() };
@@ -56,23 +56,9 @@ impl Sim {
         let to = Destination::new(Arc::clone(&store), owned, Arc::clone(&objects), (&plan, 7));
         let cell = Cell { task: Task::Checkpoint(plan), ..Cell::plain(Engine::Null, 4_096, 1) };
         run_rep(&RepSpec {
-            cell: &cell,
-            store: &store,
-            server: None,
-            data: &Data::files(objects, None),
             checkpoints: has_folder.then_some(&to),
-            verify: true,
-            sample_bytes: 1.0,
-            line_bps: 1.0,
-            warmup_ns: 0,
-            limit: self.limit,
-            epoch: 0,
-            part: plan::Share::WHOLE,
-            wait: None,
-            cores: 1,
-            clock: &self.clock,
             stop: &self.stop,
-            progress: &Progress::default(),
+            ..RepSpec::plain(&cell, &store, &Data::files(objects, None), self.limit, &self.clock)
         })
     }
 }
@@ -102,8 +88,8 @@ fn checkpoints_follow_each_other_until_the_time_is_over_and_the_last_is_written_
         let times = histogram(&rep, name);
         assert_eq!((times.len(), times.min(), times.max()), (3, ns, ns), "{name}");
     }
-    assert_eq!(rep.seconds.iter().map(|second| second.bytes).sum::<u64>(), 18_000);
-    assert_eq!(rep.seconds.iter().map(|second| second.ops).sum::<u64>(), 3);
+    assert_eq!(rep.second_bytes.iter().sum::<u64>(), 18_000);
+    assert_eq!(rep.second_ops.iter().sum::<u64>(), 3);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use backend::simulated::{Fault, Simulated, Step};
 use backend::{Clock, ErrorKind, OpError, SharedStore};
 use backend_file::FileStore;
 use dataset::{Data, Objects, payload};
-use engine::{CopyEnd, Progress, RepError, RepSpec, run_copy};
+use engine::{CopyEnd, RepError, RepSpec, run_copy};
 use plan::{COPY_BUFFERS, Cell, Codec, Copy, Engine, Layout, Limit, Packing, Task};
 use record::{Outcome, counter};
 use tempfile::TempDir;
@@ -81,25 +81,10 @@ impl Staging {
     }
 
     fn run(&self) -> Result<CopyEnd, RepError> {
-        let spec = RepSpec {
-            cell: &self.cell,
-            store: &self.from,
-            server: None,
-            data: &Data::files(Arc::clone(&self.objects), Some(SEED)),
-            verify: true,
-            checkpoints: None,
-            warmup_ns: 0,
-            limit: Limit::Epochs { epochs: 1 },
-            sample_bytes: 1.0,
-            line_bps: 1.0,
-            epoch: 0,
-            part: plan::Share::WHOLE,
-            wait: None,
-            cores: 1,
-            clock: &self.clock,
-            stop: &self.stop,
-            progress: &Progress::default(),
-        };
+        let data = Data::files(Arc::clone(&self.objects), Some(SEED));
+        let limit = Limit::Epochs { epochs: 1 };
+        let spec =
+            RepSpec { stop: &self.stop, ..RepSpec::plain(&self.cell, &self.from, &data, limit, &self.clock) };
         run_copy(&spec, &self.to)
     }
 
@@ -133,7 +118,7 @@ fn content(object: u32, bytes: u64) -> Vec<u8> {
 }
 
 fn count(end: &CopyEnd, name: &str) -> u64 {
-    end.outcome.counters[name]
+    end.measured.rep.counters[name]
 }
 
 #[test]
@@ -141,17 +126,17 @@ fn every_object_arrives_byte_by_byte_and_is_counted_once() {
     let objects = objects(1_003, 10_000);
     let (staging, _source) = Staging::of_files(&objects, cell(4, Copy::whole(1)));
     let end = staging.run().unwrap();
-    assert_eq!(end.outcome.outcome, Outcome::Complete);
+    assert_eq!(end.measured.rep.outcome, Outcome::Complete);
     assert_eq!(count(&end, counter::OPS), 1_003);
     assert_eq!(count(&end, counter::BYTES), 10_030_000);
     assert_eq!(count(&end, counter::WRITTEN_BYTES), 10_030_000);
     assert!(count(&end, counter::VERIFIED) > 0 && count(&end, counter::FIRST_OBJECT_NS) > 0);
-    assert!(count(&end, counter::FIRST_OBJECT_NS) <= end.outcome.window_ns);
+    assert!(count(&end, counter::FIRST_OBJECT_NS) <= end.measured.rep.window_ns);
     for name in ["service_ns", "read_ns", "publish_ns"] {
-        let text = &end.outcome.histograms[name];
+        let text = &end.measured.rep.histograms[name];
         assert_eq!(text.decode().unwrap().len(), 1_003, "{name}");
     }
-    let seconds: u64 = end.outcome.seconds.iter().map(|second| second.ops).sum();
+    let seconds: u64 = end.measured.seconds.iter().map(|second| second.ops).sum();
     assert_eq!(seconds, 1_003);
     let files = staging.files(&end);
     assert_eq!(files.len(), 1_003);
@@ -178,7 +163,7 @@ fn a_size_ends_with_the_object_that_reaches_it() {
     let (staging, _source) =
         Staging::of_files(&objects, cell(2, Copy { size_bytes: Some(3_500), ..Copy::whole(1) }));
     let end = staging.run().unwrap();
-    assert_eq!((end.outcome.outcome.clone(), count(&end, counter::OPS)), (Outcome::Complete, 4));
+    assert_eq!((end.measured.rep.outcome.clone(), count(&end, counter::OPS)), (Outcome::Complete, 4));
 }
 
 #[test]
@@ -189,9 +174,9 @@ fn an_object_that_cannot_be_read_is_counted_and_the_copy_goes_on() {
     let script = move |op| Step { latency_ns: MS, fault: (op == 4).then_some(Fault::Error(io)) };
     let staging = Staging::of_simulated(&objects, cell(1, Copy::whole(1)), script);
     let end = staging.run().unwrap();
-    assert_eq!(end.outcome.outcome, Outcome::Complete);
-    assert_eq!((count(&end, counter::OPS), end.outcome.errors["io"]), (9, 1));
-    assert!(end.outcome.granted["first_failure"].contains("000000001.bin"));
+    assert_eq!(end.measured.rep.outcome, Outcome::Complete);
+    assert_eq!((count(&end, counter::OPS), end.measured.rep.errors["io"]), (9, 1));
+    assert!(end.measured.rep.granted["first_failure"].contains("000000001.bin"));
     let names: Vec<String> = staging.files(&end).into_iter().map(|(name, _)| name).collect();
     assert!(names.len() == 9 && !names.iter().any(|name| name.contains("000000001")), "{names:?}");
 }
@@ -203,7 +188,7 @@ fn a_read_that_may_pass_is_attempted_again() {
     let script = move |op| Step { latency_ns: MS, fault: (op == 0).then_some(Fault::Error(busy)) };
     let staging = Staging::of_simulated(&objects, Cell { retries: 1, ..cell(1, Copy::whole(1)) }, script);
     let end = staging.run().unwrap();
-    assert_eq!((count(&end, counter::OPS), end.outcome.errors.len()), (2, 0));
+    assert_eq!((count(&end, counter::OPS), end.measured.rep.errors.len()), (2, 0));
 }
 
 #[test]
@@ -212,7 +197,7 @@ fn wrong_bytes_are_found_and_not_published() {
     let script = |op| Step { latency_ns: MS, fault: (op == 0).then_some(Fault::Corrupt) };
     let staging = Staging::of_simulated(&objects, cell(1, Copy::whole(1)), script);
     let end = staging.run().unwrap();
-    assert_eq!((count(&end, counter::OPS), end.outcome.errors["corrupt"]), (3, 1));
+    assert_eq!((count(&end, counter::OPS), end.measured.rep.errors["corrupt"]), (3, 1));
     assert_eq!(staging.files(&end).len(), 3);
 }
 
@@ -223,12 +208,14 @@ fn a_copy_of_which_nothing_arrives_has_failed() {
     let script = move |_| Step { latency_ns: MS, fault: Some(Fault::Error(gone)) };
     let staging = Staging::of_simulated(&objects, cell(2, Copy::whole(1)), script);
     let end = staging.run().unwrap();
-    let Outcome::Failed { reason } = &end.outcome.outcome else { panic!("{:?}", end.outcome.outcome) };
+    let Outcome::Failed { reason } = &end.measured.rep.outcome else {
+        panic!("{:?}", end.measured.rep.outcome)
+    };
     assert!(
         reason.starts_with("nothing could be copied (3 not_found); the first: cannot read `d/"),
         "{reason}"
     );
-    assert_eq!(histogram(&end.outcome, "service_ns").len(), 0);
+    assert_eq!(histogram(&end.measured.rep, "service_ns").len(), 0);
 }
 
 #[test]
@@ -238,8 +225,8 @@ fn an_object_that_cannot_be_written_is_counted_once_and_the_copy_goes_on() {
         let (mut staging, _source) = Staging::of_files(&objects, cell(1, Copy::whole(1)));
         staging.to = Failing::over(staging.to, "000000002.bin", refuse);
         let end = staging.run().unwrap();
-        assert_eq!(end.outcome.outcome, Outcome::Complete, "{refuse:?}");
-        assert_eq!((count(&end, counter::OPS), end.outcome.errors["io"]), (9, 1), "{refuse:?}");
+        assert_eq!(end.measured.rep.outcome, Outcome::Complete, "{refuse:?}");
+        assert_eq!((count(&end, counter::OPS), end.measured.rep.errors["io"]), (9, 1), "{refuse:?}");
         assert_eq!(staging.files(&end).len(), 9, "{refuse:?}");
     }
 }
@@ -257,10 +244,12 @@ fn a_full_target_ends_the_copy() {
     let mut staging = Staging::of_simulated(&objects, cell(1, Copy::whole(1)), script);
     staging.to = Failing::full_once_read(staging.to, "000000003.bin", (read, 3 + u64::from(COPY_BUFFERS)));
     let end = staging.run().unwrap();
-    let Outcome::Failed { reason } = &end.outcome.outcome else { panic!("{:?}", end.outcome.outcome) };
+    let Outcome::Failed { reason } = &end.measured.rep.outcome else {
+        panic!("{:?}", end.measured.rep.outcome)
+    };
     assert!(reason.contains("no space left"), "{reason}");
     assert_eq!((count(&end, counter::OPS), staging.files(&end).len()), (3, 3));
-    assert_eq!(end.outcome.errors.values().sum::<u64>(), 1, "{:?}", end.outcome.errors);
+    assert_eq!(end.measured.rep.errors.values().sum::<u64>(), 1, "{:?}", end.measured.rep.errors);
     end.place.remove().unwrap();
     assert_eq!(std::fs::read_dir(staging.folder.path()).unwrap().count(), 0);
 }
@@ -309,7 +298,7 @@ fn an_interrupted_copy_leaves_whole_objects_alone() {
     let mut staging = Staging::of_simulated(&objects, cell(1, Copy::whole(1)), script);
     staging.stop = stop;
     let end = staging.run().unwrap();
-    assert_eq!(end.outcome.outcome, Outcome::Interrupted);
+    assert_eq!(end.measured.rep.outcome, Outcome::Interrupted);
     let files = staging.files(&end);
     assert_eq!((files.len(), count(&end, counter::OPS)), (5, 5));
     for (object, (name, bytes)) in files.iter().enumerate() {
@@ -349,7 +338,11 @@ fn packed_samples_are_the_shards_that_their_bytes_make() {
         let copy = Copy { packing: Some(packing), ..Copy::whole(1) };
         let (staging, _source) = Staging::of_files(&objects, cell(2, copy));
         let end = staging.run().unwrap();
-        assert_eq!((&end.outcome.outcome, count(&end, counter::OPS)), (&Outcome::Complete, 3), "{layout:?}");
+        assert_eq!(
+            (&end.measured.rep.outcome, count(&end, counter::OPS)),
+            (&Outcome::Complete, 3),
+            "{layout:?}"
+        );
         assert_eq!(count(&end, counter::BYTES), 250_000, "{layout:?}");
         let files = staging.files(&end);
         let shards = [0..10, 10..20, 20..25].map(|range| {
@@ -376,6 +369,6 @@ fn a_shard_with_a_sample_that_cannot_be_read_is_not_published() {
     let copy = Copy { packing: Some(packing(Layout::WebDataset, 2_000)), ..Copy::whole(1) };
     let staging = Staging::of_simulated(&objects, cell(1, copy), script);
     let end = staging.run().unwrap();
-    assert_eq!((count(&end, counter::OPS), end.outcome.errors["io"]), (2, 1));
+    assert_eq!((count(&end, counter::OPS), end.measured.rep.errors["io"]), (2, 1));
     assert_eq!(staging.files(&end).len(), 2);
 }

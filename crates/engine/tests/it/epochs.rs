@@ -2,25 +2,13 @@
 
 use backend::simulated::{Fault, Step};
 use backend::{ErrorKind, OpError};
-use plan::{Access, Cache, Fetch, Limit, Load, Task, Training};
+use plan::{Access, Cache, Limit, Load, Task, Training};
 use record::{Epoch, Outcome};
 
 use crate::{MS, Sim, objects};
 
 /// A job of ten samples a step, read one by one.
-const JOB: Training = Training {
-    accelerators: 1,
-    batch: 10,
-    compute_ns: 100 * MS,
-    fetch: Fetch::Shared,
-    prefetch: 2,
-    barrier: false,
-    decode: None,
-    drop_last: true,
-    startup_ns: 70 * MS,
-    threshold: 0.9,
-    price_per_hour: None,
-};
+const JOB: Training = Training { startup_ns: 70 * MS, ..Training::plain(1, 10, 100 * MS) };
 
 /// Forty blocks, each of which takes a millisecond.
 fn sim(limit: Limit) -> Sim {

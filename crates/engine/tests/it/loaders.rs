@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use backend::simulated::{Simulated, Step};
-use engine::RepOutcome;
 use feed::{Curve, Fetchers, Loader, Side};
 use plan::{Decode, Fetch, Training, Work};
+use record::Rep;
 
 use crate::training::{JOB, cost, only, sim};
 use crate::{MS, SEED, objects};
 
 /// Utilization as DLIO would have seen it on the steps of the only accelerator.
-fn dlio_au(rep: &RepOutcome) -> f64 {
+fn dlio_au(rep: &Rep) -> f64 {
     let [first, .., last] = &rep.trained.as_ref().unwrap().timeline[..] else { panic!("two steps") };
     let counts = only(rep);
     let compute_ns = counts.compute_ns - counts.excluded_compute_ns;
@@ -22,11 +22,7 @@ fn dlio_au(rep: &RepOutcome) -> f64 {
 
 /// The job of 100 steps of 100 ms for `readers` readers, each a thread that is blocked in its read or all through one
 /// queue, on a storage that makes `channels` reads of this latency at a time.
-fn read_by(
-    is_blocking: bool,
-    (readers, prefetch): (u32, u32),
-    (channels, latency_ns): (u32, u64),
-) -> RepOutcome {
+fn read_by(is_blocking: bool, (readers, prefetch): (u32, u32), (channels, latency_ns): (u32, u64)) -> Rep {
     let training = Training { fetch: Fetch::Readers { count: readers }, prefetch, ..JOB };
     let mut sim = sim(training, 100, channels, |_| Step::ok(0));
     let device = Simulated::new(&sim.clock, channels, SEED, move |_| Step::ok(latency_ns));

@@ -22,9 +22,9 @@ use std::sync::atomic::AtomicBool;
 use backend::simulated::{Simulated, Step};
 use backend::{Clock, SharedStore, Store};
 use dataset::{Content, Data, Key, Objects, Samples};
-use engine::{Progress, RepError, RepOutcome, RepSpec, Seat, Server, run_rep};
-use plan::{Cell, Engine, Limit};
-use record::Histogram;
+use engine::{BenchSettings, CellSetup, Measured, RepError, RepSpec, Server, run_rep};
+use plan::{Cell, CellOrder, Engine, Limit, Measure};
+use record::{Histogram, Rep};
 
 pub(crate) const MS: u64 = 1_000_000;
 pub(crate) const SEED: u64 = 7;
@@ -38,8 +38,8 @@ pub(crate) fn cell(queue_depth: u32) -> Cell {
 }
 
 /// What a cell reads: 100,000 blocks of feedline's on a device.
-pub(crate) fn seat(store: SharedStore, line_samples_per_s: f64) -> Seat {
-    Seat {
+pub(crate) fn setup(store: SharedStore, line_samples_per_s: f64) -> CellSetup {
+    CellSetup {
         copy_to: None,
         server: None,
         store,
@@ -48,6 +48,20 @@ pub(crate) fn seat(store: SharedStore, line_samples_per_s: f64) -> Seat {
         sample_bytes: 4_096.0,
         line_samples_per_s,
     }
+}
+
+/// So many repetitions of each cell in the order of the file, without a warm-up.
+pub(crate) fn settings(limit: Limit, repetitions: u32) -> BenchSettings {
+    let measure = Measure {
+        warmup_ns: 0,
+        limit,
+        repetitions,
+        fresh_rounds: repetitions,
+        budget_ns: None,
+        cell_order: CellOrder::File,
+        seed: 1,
+    };
+    BenchSettings::alone(measure, 1)
 }
 
 /// A repetition on a simulated device.
@@ -94,35 +108,26 @@ impl Sim {
         }
     }
 
-    pub(crate) fn run(&self) -> RepOutcome {
-        self.try_run().unwrap()
+    pub(crate) fn run(&self) -> Rep {
+        self.try_run().unwrap().rep
     }
 
-    pub(crate) fn try_run(&self) -> Result<RepOutcome, RepError> {
+    pub(crate) fn try_run(&self) -> Result<Measured, RepError> {
         let content = self.verify_seed.map(|seed| Content::Objects { seed });
+        let data = Data::new(Arc::clone(&self.objects), self.samples.clone(), content).unwrap();
         run_rep(&RepSpec {
             server: self.server.as_deref(),
-            cell: &self.cell,
-            store: &self.store,
-            data: &Data::new(Arc::clone(&self.objects), self.samples.clone(), content).unwrap(),
-            checkpoints: None,
-            verify: true,
             sample_bytes: 10_000.0,
-            line_bps: 1e9,
             warmup_ns: self.warmup_ns,
-            limit: self.limit,
             epoch: self.epoch,
             part: self.part,
-            wait: None,
-            cores: 1,
-            clock: &self.clock,
             stop: &self.stop,
-            progress: &Progress::default(),
+            ..RepSpec::plain(&self.cell, &self.store, &data, self.limit, &self.clock)
         })
     }
 }
 
 /// A histogram of a repetition.
-pub(crate) fn histogram(rep: &RepOutcome, name: &str) -> Histogram<u64> {
+pub(crate) fn histogram(rep: &Rep, name: &str) -> Histogram<u64> {
     rep.histograms[name].decode().unwrap()
 }

@@ -8,10 +8,10 @@ use backend::null::NullStore;
 use backend::simulated::{Fault, Simulated, Step};
 use backend::{CacheAction, Clock, ErrorKind, OpError};
 use dataset::Data;
-use engine::{Bench, BenchSettings, Event, Progress, Seat};
-use plan::{Arrivals, Cache, Cell, CellOrder, Limit, Load, Measure, Pace, Rate, Task};
+use engine::{Bench, CellSetup, Event, Progress};
+use plan::{Arrivals, Cache, Cell, Limit, Load, Pace, Rate, Task};
 
-use crate::{MS, SEED, Sim, cell, histogram, objects};
+use crate::{MS, SEED, Sim, cell, histogram, objects, settings};
 
 const PHASES: [&str; 4] = ["open_ns", "stat_ns", "read_ns", "close_ns"];
 
@@ -60,7 +60,7 @@ fn looks_and_listings_move_no_bytes() {
     // The simulated folder holds all thousand files.
     let list = sim(Task::List, |_| Step::ok(MS)).run();
     assert_eq!((list.counters["ops"], list.counters["bytes"], list.counters["entries"]), (99, 0, 99_000));
-    assert!(list.seconds.iter().all(|second| second.bytes == 0));
+    assert!(list.second_bytes.iter().all(|bytes| *bytes == 0));
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_search_over_looks_ends_where_depth_gains_nothing_and_not_by_the_line() {
         .into();
     let clock = Clock::simulated();
     let store = Arc::new(Simulated::new(&clock, 16, SEED, |_| Step::ok(MS)));
-    let seat = Seat {
+    let setup = CellSetup {
         copy_to: None,
         server: None,
         store,
@@ -122,7 +122,7 @@ fn a_search_over_looks_ends_where_depth_gains_nothing_and_not_by_the_line() {
         line_samples_per_s: 1.0,
     };
     let mut tried = 0;
-    with_bench(&cells, &seat, &clock, |bench| {
+    with_bench(&cells, &setup, &clock, |bench| {
         let mut count = |event: Event<'_>| -> Result<(), Infallible> {
             tried += u32::from(matches!(event, Event::Rep(..)));
             Ok(())
@@ -142,7 +142,7 @@ fn a_paced_cell_shares_the_ceiling_of_its_closed_loop_and_a_look_has_its_own() {
         Cell { slug: "stat".to_owned(), task: Task::Stat, cache: Cache::Warm, ..cell(1) },
     ];
     let clock = Clock::real();
-    let seat = Seat {
+    let setup = CellSetup {
         copy_to: None,
         server: None,
         store: Arc::new(NullStore::default()),
@@ -153,7 +153,7 @@ fn a_paced_cell_shares_the_ceiling_of_its_closed_loop_and_a_look_has_its_own() {
         line_samples_per_s: 1.0,
     };
     let mut ceilings = Vec::new();
-    with_bench(&cells, &seat, &clock, |bench| {
+    with_bench(&cells, &setup, &clock, |bench| {
         let mut keep = |event: Event<'_>| -> Result<(), Infallible> {
             if let Event::Ceiling(ceiling) = event {
                 ceilings.push(ceiling);
@@ -171,25 +171,9 @@ fn a_paced_cell_shares_the_ceiling_of_its_closed_loop_and_a_look_has_its_own() {
     assert_eq!((stat.bytes, stat.copies), (0, false));
 }
 
-fn with_bench(cells: &[Cell], seat: &Seat, clock: &Clock, act: impl FnOnce(&mut Bench<'_>)) {
-    let seats = vec![seat.clone(); cells.len()];
-    let measure = Measure {
-        warmup_ns: 0,
-        limit: Limit::Duration { duration_ns: 100 * MS },
-        repetitions: 1,
-        fresh_rounds: 1,
-        budget_ns: None,
-        cell_order: CellOrder::File,
-        seed: 1,
-    };
-    let settings = BenchSettings {
-        measure,
-        cores: 1,
-        rank: plan::Share::WHOLE,
-        variant: "base".to_owned(),
-        variants: plan::Share::WHOLE,
-        began_unix_ns: None,
-    };
+fn with_bench(cells: &[Cell], setup: &CellSetup, clock: &Clock, act: impl FnOnce(&mut Bench<'_>)) {
+    let setups = vec![setup.clone(); cells.len()];
+    let settings = settings(Limit::Duration { duration_ns: 100 * MS }, 1);
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
-    act(&mut Bench::new(cells, &seats, settings, clock, &stop, &progress));
+    act(&mut Bench::new(cells, &setups, settings, clock, &stop, &progress));
 }

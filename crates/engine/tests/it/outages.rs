@@ -12,7 +12,7 @@ use plan::Cell;
 use record::{NotRun, Outage, Outcome, Rep};
 
 use crate::run::settings;
-use crate::{MS, SEED, cell, seat};
+use crate::{MS, SEED, cell, setup};
 
 struct Made {
     reps: Vec<Rep>,
@@ -44,10 +44,10 @@ fn run_with(cells: &[Cell], away_ns: Range<u64>, stop_when_away: bool, suspended
         Step { latency_ns: MS, fault }
     };
     let store: SharedStore = Arc::new(Simulated::new(&clock, 16, SEED, step));
-    let seat = seat(store, 3_200.0);
-    let seats = vec![seat; cells.len()];
+    let setup = setup(store, 3_200.0);
+    let setups = vec![setup; cells.len()];
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
-    let mut bench = Bench::new(cells, &seats, settings(), &clock, &stop, &progress);
+    let mut bench = Bench::new(cells, &setups, settings(), &clock, &stop, &progress);
     let seen_ns = AtomicU64::new(0);
     let suspended = || {
         let until_ns = clock.now_ns();

@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use backend::null::NullStore;
 use backend::simulated::{Fault, Simulated, Step};
 use backend::{Clock, ErrorKind, OpError};
-use engine::RepOutcome;
 use plan::{Arrivals, Cache, Limit, Load, Pace, Rate};
-use record::Outcome;
+use record::{Outcome, Rep};
 
 use crate::{MS, SEED, Sim, histogram, objects};
 
@@ -27,12 +26,12 @@ fn paced(mut sim: Sim) -> Sim {
     sim
 }
 
-fn counts(rep: &RepOutcome) -> [u64; 3] {
+fn counts(rep: &Rep) -> [u64; 3] {
     ["arrivals", "served", "not_issued"].map(|name| rep.counters[name])
 }
 
 /// Every latency of a histogram is one of these, so many times.
-fn assert_latencies(rep: &RepOutcome, name: &str, expected: impl IntoIterator<Item = (u64, u64)>) {
+fn assert_latencies(rep: &Rep, name: &str, expected: impl IntoIterator<Item = (u64, u64)>) {
     let histogram = histogram(rep, name);
     let mut total = 0;
     for (ns, count) in expected {

@@ -10,7 +10,7 @@ use plan::Cell;
 use record::{NotRun, Outcome, Rep, Role};
 
 use crate::run::settings;
-use crate::{MS, SEED, cell, seat};
+use crate::{MS, SEED, cell, setup};
 
 /// What a test stops at.
 struct WentAstray(String);
@@ -50,10 +50,10 @@ fn run(cells: &[Cell], before: &[Rep], most: usize, goes_away: bool) -> Result<M
         Step { latency_ns: MS, fault: is_away.then_some(refused) }
     };
     let store: SharedStore = Arc::new(Simulated::new(&clock, 16, SEED, step));
-    let seat = seat(store, 3_200.0);
-    let seats = vec![seat; cells.len()];
+    let setup = setup(store, 3_200.0);
+    let setups = vec![setup; cells.len()];
     let (stop, progress) = (AtomicBool::new(most == 0), Progress::default());
-    let mut bench = Bench::new(cells, &seats, settings(), &clock, &stop, &progress);
+    let mut bench = Bench::new(cells, &setups, settings(), &clock, &stop, &progress);
     bench.go_on_after(before.to_vec(), u32::from(!before.is_empty()));
     let (mut reps, mut passed_over) = (Vec::new(), 0);
     let mut take = |event: Event<'_>| {

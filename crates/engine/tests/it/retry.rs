@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use backend::simulated::{Fault, Simulated, Step};
 use backend::{Clock, ErrorKind, OpError};
-use engine::{RepOutcome, Server};
+use engine::Server;
 use plan::{Arrivals, Limit, Load, Pace, Rate};
-use record::{Emulated, Outcome};
+use record::{Emulated, Outcome, Rep};
 
 use crate::{MS, SEED, Sim, histogram};
 
@@ -28,7 +28,7 @@ fn sim(retries: u32, failing: impl Fn(u64) -> bool + Send + Sync + 'static) -> S
     sim
 }
 
-fn counted(rep: &RepOutcome, name: &str) -> u64 {
+fn counted(rep: &Rep, name: &str) -> u64 {
     rep.counters.get(name).copied().unwrap_or(0)
 }
 

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use backend::simulated::{Fault, Simulated, Step};
 use backend::{Clock, SharedStore};
 use dataset::Data;
-use engine::{Bench, BenchSettings, Event, Progress, Seat, Turn};
+use engine::{Bench, BenchSettings, CellSetup, Event, Progress, Turn};
 use plan::{Cell, CellOrder, Limit, Measure};
 use record::{NotRun, Outcome, Rep, Reread, Role};
 
-use crate::{MS, SEED, cell, objects, seat};
+use crate::{MS, SEED, cell, objects, setup};
 
 struct Made {
     reps: Vec<Rep>,
@@ -22,12 +22,12 @@ struct Made {
 fn run(cells: &[Cell], line_samples_per_s: f64, budget_ns: Option<u64>, stop_after: Option<usize>) -> Made {
     let clock = Clock::simulated();
     let store: SharedStore = Arc::new(Simulated::new(&clock, 16, SEED, |_| Step::ok(MS)));
-    let seat = seat(store, line_samples_per_s);
-    let seats = vec![seat; cells.len()];
+    let setup = setup(store, line_samples_per_s);
+    let setups = vec![setup; cells.len()];
     let stop = AtomicBool::new(false);
     let progress = Progress::default();
     let settings = BenchSettings { measure: Measure { budget_ns, ..settings().measure }, ..settings() };
-    let mut bench = Bench::new(cells, &seats, settings, &clock, &stop, &progress);
+    let mut bench = Bench::new(cells, &setups, settings, &clock, &stop, &progress);
     let mut reps = Vec::new();
     let not_run = bench
         .measure::<Infallible>(0, &mut |event| {
@@ -42,24 +42,9 @@ fn run(cells: &[Cell], line_samples_per_s: f64, budget_ns: Option<u64>, stop_aft
 }
 
 pub(crate) fn settings() -> BenchSettings {
-    let limit = Limit::Duration { duration_ns: 100 * MS };
-    let measure = Measure {
-        warmup_ns: 10 * MS,
-        limit,
-        repetitions: 3,
-        fresh_rounds: 3,
-        budget_ns: None,
-        cell_order: CellOrder::Random,
-        seed: 1,
-    };
-    BenchSettings {
-        measure,
-        cores: 1,
-        rank: plan::Share::WHOLE,
-        variant: "base".to_owned(),
-        variants: plan::Share::WHOLE,
-        began_unix_ns: None,
-    }
+    let settings = crate::settings(Limit::Duration { duration_ns: 100 * MS }, 3);
+    let measure = Measure { warmup_ns: 10 * MS, cell_order: CellOrder::Random, ..settings.measure };
+    BenchSettings { measure, ..settings }
 }
 
 #[test]
@@ -125,7 +110,7 @@ fn a_confirmation_is_fresh_and_of_the_chosen_cells_alone() {
         latency_ns: MS,
         fault: (n == 5).then_some(Fault::Break),
     }));
-    let seat = Seat {
+    let setup = CellSetup {
         copy_to: None,
         server: None,
         store,
@@ -134,9 +119,9 @@ fn a_confirmation_is_fresh_and_of_the_chosen_cells_alone() {
         sample_bytes: 4_096.0,
         line_samples_per_s: 1e9,
     };
-    let seats = vec![seat; 2];
+    let setups = vec![setup; 2];
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
-    let mut bench = Bench::new(&cells, &seats, settings(), &clock, &stop, &progress);
+    let mut bench = Bench::new(&cells, &setups, settings(), &clock, &stop, &progress);
     let mut reps: Vec<Rep> = Vec::new();
     let mut keep = |event: Event<'_>| -> Result<(), Infallible> {
         if let Event::Rep(rep, _) = event {
@@ -161,10 +146,10 @@ fn once(settings: BenchSettings, turns: &[Turn], start: &(dyn Fn(u32) + Sync)) -
     let clock = Clock::simulated();
     let store: SharedStore = Arc::new(Simulated::new(&clock, 16, SEED, |_| Step::ok(MS)));
     let cells = [cell(1), cell(2)];
-    let seat = seat(store, 1.0);
-    let seats = vec![seat; cells.len()];
+    let setup = setup(store, 1.0);
+    let setups = vec![setup; cells.len()];
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
-    let mut bench = Bench::new(&cells, &seats, settings, &clock, &stop, &progress);
+    let mut bench = Bench::new(&cells, &setups, settings, &clock, &stop, &progress);
     bench.start_by(start);
     let mut reps = Vec::new();
     for turn in turns {
@@ -210,7 +195,7 @@ fn every_repetition_waits_for_its_place_in_the_run() {
 fn reread(seed: Option<u64>, script: impl Fn(u64) -> Step + Send + Sync + 'static) -> Vec<Reread> {
     let clock = Clock::simulated();
     let store = Arc::new(Simulated::new(&clock, 1, SEED, script));
-    let seat = Seat {
+    let setup = CellSetup {
         copy_to: None,
         server: None,
         store: Arc::clone(&store) as SharedStore,
@@ -219,9 +204,9 @@ fn reread(seed: Option<u64>, script: impl Fn(u64) -> Step + Send + Sync + 'stati
         sample_bytes: 4_096.0,
         line_samples_per_s: 1e9,
     };
-    let (cells, seats) = (vec![cell(1)], vec![seat]);
+    let (cells, setups) = (vec![cell(1)], vec![setup]);
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
-    let mut bench = Bench::new(&cells, &seats, settings(), &clock, &stop, &progress);
+    let mut bench = Bench::new(&cells, &setups, settings(), &clock, &stop, &progress);
     bench.measure::<Infallible>(0, &mut |_| Ok(())).unwrap();
     bench.reread(&[0], &*store)
 }

@@ -12,19 +12,7 @@ use crate::{MS, Sim, histogram, objects};
 const BLOCK_BYTES: u32 = 100_000;
 
 /// 20 samples a step of 100 ms, two batches ahead, through a queue that all reads share.
-const JOB: Training = Training {
-    accelerators: 1,
-    batch: 20,
-    compute_ns: 100 * MS,
-    fetch: Fetch::Shared,
-    prefetch: 2,
-    barrier: false,
-    decode: None,
-    drop_last: true,
-    startup_ns: 0,
-    threshold: 0.9,
-    price_per_hour: None,
-};
+const JOB: Training = Training::plain(1, 20, 100 * MS);
 
 /// 40 shards of 100 samples of 10,000 B: ten reads a shard, and two reads for a batch of the job.
 fn sim(training: Training, steps: u64, script: impl Fn(u64) -> Step + Send + Sync + 'static) -> Sim {
@@ -42,7 +30,7 @@ fn sim(training: Training, steps: u64, script: impl Fn(u64) -> Step + Send + Syn
     sim
 }
 
-fn only(rep: &engine::RepOutcome) -> TrainedAccelerator {
+fn only(rep: &record::Rep) -> TrainedAccelerator {
     let [counts] = &rep.trained.as_ref().unwrap().accelerators[..] else { panic!("one accelerator") };
     assert_eq!(counts.compute_ns + counts.wait_ns + counts.barrier_ns, counts.wall_ns, "{counts:?}");
     *counts

@@ -7,26 +7,14 @@ use backend::null::NullStore;
 use backend::simulated::{Fault, Simulated, Step};
 use backend::{Clock, ErrorKind, OpError};
 use dataset::Data;
-use engine::{Bench, BenchSettings, Event, Progress, RepOutcome, Seat};
-use plan::{Cache, CellOrder, Decode, Engine, Fetch, Limit, Load, Measure, Task, Training, Work};
-use record::{Outcome, TrainedAccelerator};
+use engine::{Bench, CellSetup, Event, Progress};
+use plan::{Cache, Decode, Engine, Fetch, Limit, Load, Task, Training, Work};
+use record::{Outcome, Rep, TrainedAccelerator};
 
-use crate::{MS, SEED, Sim, histogram, objects};
+use crate::{MS, SEED, Sim, histogram, objects, settings};
 
 /// Ten samples a step of 100 ms, two batches ahead, through a queue that all reads share.
-pub(crate) const JOB: Training = Training {
-    accelerators: 1,
-    batch: 10,
-    compute_ns: 100 * MS,
-    fetch: Fetch::Shared,
-    prefetch: 2,
-    barrier: false,
-    decode: None,
-    drop_last: true,
-    startup_ns: 0,
-    threshold: 0.9,
-    price_per_hour: None,
-};
+pub(crate) const JOB: Training = Training::plain(1, 10, 100 * MS);
 
 /// The job of so many steps over whole files of 4,096 B, each read of which takes as long as the script says, one at
 /// a time on each of `channels`.
@@ -48,7 +36,7 @@ pub(crate) fn sim(
     sim
 }
 
-fn all(rep: &RepOutcome) -> &[TrainedAccelerator] {
+fn all(rep: &Rep) -> &[TrainedAccelerator] {
     let accelerators = &rep.trained.as_ref().unwrap().accelerators;
     for counts in accelerators {
         assert_eq!(counts.compute_ns + counts.wait_ns + counts.barrier_ns, counts.wall_ns, "{counts:?}");
@@ -56,7 +44,7 @@ fn all(rep: &RepOutcome) -> &[TrainedAccelerator] {
     accelerators
 }
 
-pub(crate) fn only(rep: &RepOutcome) -> TrainedAccelerator {
+pub(crate) fn only(rep: &Rep) -> TrainedAccelerator {
     let [counts] = all(rep) else { panic!("one accelerator") };
     *counts
 }
@@ -359,12 +347,7 @@ fn threads_share_a_job_and_read_every_sample_once() {
 }
 
 /// Decodes for real, on threads of its own.
-fn decoded(
-    work: Work,
-    training: Training,
-    (engine, threads): (Engine, u32),
-    seed: Option<u64>,
-) -> RepOutcome {
+fn decoded(work: Work, training: Training, (engine, threads): (Engine, u32), seed: Option<u64>) -> Rep {
     let training = Training { decode: Some(Decode { work, threads: Some(2) }), ..training };
     let mut sim = real(training, engine, threads);
     sim.verify_seed = seed;
@@ -430,7 +413,7 @@ fn a_decoder_that_cannot_have_the_whole_sample_is_refused() {
 fn the_control_plays_the_same_job_on_no_storage() {
     let sim = sim(Training { startup_ns: 50 * MS, ..JOB }, 40, 1, |_| Step::ok(MS));
     let cells = [sim.cell.clone()];
-    let seat = Seat {
+    let setup = CellSetup {
         copy_to: None,
         store: Arc::clone(&sim.store),
         server: None,
@@ -439,27 +422,11 @@ fn the_control_plays_the_same_job_on_no_storage() {
         sample_bytes: 4_096.0,
         line_samples_per_s: 100.0,
     };
-    let measure = Measure {
-        warmup_ns: 0,
-        limit: sim.limit,
-        repetitions: 1,
-        fresh_rounds: 1,
-        budget_ns: None,
-        cell_order: CellOrder::File,
-        seed: 1,
-    };
-    let settings = BenchSettings {
-        measure,
-        cores: 2,
-        rank: plan::Share::WHOLE,
-        variant: String::new(),
-        variants: plan::Share::WHOLE,
-        began_unix_ns: None,
-    };
-    let seats = [seat];
+    let settings = settings(sim.limit, 1);
+    let setups = [setup];
     let progress = Progress::default();
     let clock = sim.clock.clone();
-    let bench = Bench::new(&cells, &seats, settings, &clock, &sim.stop, &progress);
+    let bench = Bench::new(&cells, &setups, settings, &clock, &sim.stop, &progress);
     let mut ceilings = Vec::new();
     let _ = bench.ceilings::<()>(&[0], &mut |event| {
         if let Event::Ceiling(ceiling) = event {

@@ -197,10 +197,9 @@ fn seconds_add_up_to_the_window() {
     let mut sim = Sim::new(2, 2, |_| Step::ok(10 * MS));
     sim.limit = Limit::Duration { duration_ns: 2_500 * MS };
     let rep = sim.run();
-    let ops: Vec<u64> = rep.seconds.iter().map(|second| second.ops).collect();
-    assert_eq!(ops, [2 * 99, 2 * 100, 2 * 50]);
-    assert_eq!(ops.iter().sum::<u64>(), rep.counters["ops"]);
-    assert_eq!(rep.seconds.iter().map(|second| second.bytes).sum::<u64>(), rep.counters["bytes"]);
+    assert_eq!(rep.second_ops, [2 * 99, 2 * 100, 2 * 50]);
+    assert_eq!(rep.second_ops.iter().sum::<u64>(), rep.counters["ops"]);
+    assert_eq!(rep.second_bytes.iter().sum::<u64>(), rep.counters["bytes"]);
 }
 
 #[test]

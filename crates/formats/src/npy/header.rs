@@ -21,12 +21,15 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Array, String> {
         let key = rest.string().ok_or_else(broken)?;
         rest.take(":").ok_or_else(broken)?;
         match key {
+            // A list here describes fields of a structured array: samples would still be of one size, but what they
+            // hold is not for a benchmark to guess.
             "descr" => {
                 let descr = rest.string().ok_or("items made of fields")?;
                 item_bytes = Some(size_of(descr).ok_or_else(|| format!("items of type `{descr}`"))?);
             }
             "fortran_order" => is_fortran = Some(rest.boolean().ok_or_else(broken)?),
             "shape" => shape = Some(rest.tuple().ok_or_else(broken)?),
+            // numpy refuses further keys too.
             _ => return Err(broken()),
         }
         if rest.take(",").is_none() {
@@ -55,6 +58,7 @@ fn size_of(descr: &str) -> Option<u64> {
     let digits = if matches!(kind, 'M' | 'm') { digits.split('[').next()? } else { digits };
     let size: u64 = digits.parse().ok()?;
     match kind {
+        // The largest item of numpy is a complex number of 32 B; anything more in this place is no header of numpy.
         'b' | 'i' | 'u' | 'f' | 'c' | 'M' | 'm' => (1..=32).contains(&size).then_some(size),
         'S' | 'a' | 'V' => Some(size),
         'U' => size.checked_mul(4),

@@ -16,14 +16,15 @@ const TAIL_BYTES: u64 = 8;
 const NAMES_MAX: usize = 32;
 const NAME_LETTERS_MAX: usize = 64;
 
-/// Calls `each` with every row group: the chunks of the chosen columns, all of them where none is named. Before those of
-/// the first comes the footer, as a reader must have it first.
+/// Calls `each` with every row group: the chunks of the named columns, or of all if none is named. The first row group begins
+/// with the footer, which a reader needs first.
 pub(crate) fn index(
     columns: &[String],
     window: &mut Window<'_>,
     each: &mut dyn FnMut(Unit<'_>),
 ) -> Result<(), FormatError> {
     let (from, footer) = footer(window)?;
+    // The footer is read as part of the first unit: every loader reads it before any data, once for each file.
     let mut groups = Groups { columns, footer: Some((from, window.bytes() - from)), ..Groups::default() };
     let mut reader = Reader::new(&footer, from);
     reader.fields(STRUCT, &mut |reader, number, kind| {
@@ -53,6 +54,7 @@ fn footer(window: &mut Window<'_>) -> Result<(u64, Vec<u8>), FormatError> {
         return Err(malformed("no magic of Parquet at its end, which may be cut off", end + 4));
     }
     let length = u64::from(u32::from_le_bytes([*a, *b, *c, *d]));
+    // A length that reaches over the magic at the beginning would read what is no footer.
     if length > end - MAGIC.len() as u64 || length > FOOTER_BYTES_MAX {
         return Err(malformed(&format!("a footer of {length} B"), end));
     }
@@ -112,12 +114,14 @@ impl Groups<'_> {
             return Err(FormatError::NoColumn { column, found });
         }
         let is_bare = self.extents.len() == usize::from(self.footer.is_some());
+        // Rows without bytes would be samples that cost nothing to read.
         if samples > 0 && is_bare {
             return Err(reader.malformed("a row group without bytes"));
         }
         if samples > 0 {
             each(Unit { samples, extents: &self.extents });
             self.units += 1;
+            // Empty row groups are passed over, so that the footer goes to the first that is read.
             self.footer = None;
         }
         Ok(())
@@ -137,6 +141,7 @@ impl Groups<'_> {
                 .fields(kind, &mut |reader, number, kind| self.metadata(&mut chunk, reader, number, kind)),
             _ => reader.skip(kind),
         })?;
+        // Of the first row group alone: all groups have the same columns, and a footer may hold millions of chunks.
         if !self.columns.is_empty() && self.units == 0 && self.names.len() < NAMES_MAX {
             self.names.push(self.path.chars().take(NAME_LETTERS_MAX).collect());
         }

@@ -1,4 +1,4 @@
-//! The compact protocol of Thrift, as far as the metadata of Parquet need it: `thrift/doc/specs/thrift-compact-protocol.md`.
+//! The part of Thrift's compact protocol that the metadata of Parquet use: `thrift/doc/specs/thrift-compact-protocol.md`.
 
 use super::LAYOUT;
 use crate::error::FormatError;
@@ -91,6 +91,7 @@ impl<'a> Reader<'a> {
                 return Ok(());
             }
             number = match head >> 4 {
+                // A step of more than 15, or backwards, is written out as a number.
                 0 => self.integer(I32)?,
                 step => number.saturating_add(i64::from(step)),
             };
@@ -129,7 +130,9 @@ impl<'a> Reader<'a> {
             4..=6 => self.varint().map(drop),
             7 => self.take(8).map(drop),
             BINARY => self.binary(kind).map(drop),
+            // A set is written as a list.
             LIST | 10 => self.elements(LIST, &mut |reader, kind| reader.skip_element(kind, depth)),
+            // A map; Parquet has none today, and a later version of it must still be passed over.
             11 => {
                 let count = self.varint()?;
                 let kinds = if count == 0 { 0 } else { self.byte()? };

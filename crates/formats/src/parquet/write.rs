@@ -76,6 +76,7 @@ pub(crate) fn write(
 
 /// Rows from `from` on that reach the bytes of a row group.
 fn rows_of(row_group_bytes: u64, from: u64, samples: &dyn Samples) -> u64 {
+    // A row at least, however large: a group without rows would never end.
     let (mut rows, mut bytes) = (0, 0_u64);
     while from + rows < samples.count() && (rows == 0 || bytes < row_group_bytes) {
         bytes = bytes.saturating_add(samples.bytes(from + rows));
@@ -98,6 +99,8 @@ fn chunk(
         while until < rows.end && (until == from || bytes < PAGE_BYTES) {
             let part = part(samples.bytes(until), column, columns);
             let value_bytes = part.end - part.start;
+            // A page ends with the value that passes its size: that one on top of a page that is almost full must fit
+            // 31 bits.
             if value_bytes > PAGE_BYTES_MAX - LENGTH_BYTES - PAGE_BYTES {
                 let what = format!("a value of {value_bytes} B, beyond what a page of it holds");
                 return Err(FormatError::unwritable(LAYOUT, what));

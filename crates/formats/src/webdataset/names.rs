@@ -5,7 +5,7 @@
 pub(crate) enum Member<'a> {
     /// It belongs to the sample with this key.
     Of(&'a [u8]),
-    /// It belongs to none: it has no extension, or WebDataset keeps it for itself (`__name__`).
+    /// It belongs to no sample: it has no extension, or WebDataset reserves its name (`__name__`).
     Beside,
 }
 
@@ -33,6 +33,7 @@ pub(crate) fn extended(body: &[u8]) -> Option<Extended<'_>> {
     let mut found = Extended::default();
     let mut rest = body;
     while !rest.is_empty() {
+        // A length has at most 20 digits; a body without a space is not searched to its end.
         let space = rest.iter().take(20).position(|byte| *byte == b' ')?;
         let length: usize = number(&rest[..space])?.try_into().ok()?;
         let record = rest.get(space + 1..length)?.strip_suffix(b"\n")?;

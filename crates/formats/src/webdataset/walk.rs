@@ -22,6 +22,7 @@ pub(crate) fn walk(input: &mut dyn Input, each: &mut dyn FnMut(u64, u64)) -> Res
     let mut block = [0; BLOCK_BYTES as usize];
     // Many writers leave the empty blocks at the end out.
     while let Some(bytes) = input.at("tar header", walk.at, block.len())? {
+        // Out of the input's buffer, which the next read of an extended header moves.
         block.copy_from_slice(bytes);
         if block.iter().all(|byte| *byte == 0) {
             break;
@@ -40,7 +41,7 @@ struct Walk {
     /// Headers that say something of the next entry, and what they said.
     pending: Pending,
     key: Vec<u8>,
-    /// Where the sample with this key begins, and ends as far as is known.
+    /// Where the sample with this key begins, and where it ends so far.
     open: Option<(u64, u64)>,
 }
 
@@ -70,6 +71,7 @@ impl Walk {
         let stated = header.entry_size().map_err(|_| self.malformed("a member whose size is no number"))?;
         let kind = header.entry_type();
         let is_about_next = is_about_next(kind);
+        // The size of an extended header holds for the member behind it, whose own field has room for 8 GiB.
         let size = if is_about_next { stated } else { self.pending.size.unwrap_or(stated) };
         let held = if has_data(kind) { size } else { 0 };
         let (data, left) = (self.at + BLOCK_BYTES, u64::MAX - self.at - BLOCK_BYTES);
@@ -83,6 +85,7 @@ impl Walk {
         if is_about_next {
             self.pending.from.get_or_insert(self.at);
         } else {
+            // Its data are fewer bytes than its size says, in pieces; no dataset keeps samples so.
             if kind == EntryType::GNUSparse {
                 return Err(self.malformed("a sparse file"));
             }
@@ -103,6 +106,7 @@ impl Walk {
         if !matches!(kind, EntryType::XHeader | EntryType::GNULongName) {
             return Ok(());
         }
+        // The size comes from the file and decides how much is read at once.
         if size > PART_BYTES_MAX as u64 {
             return Err(self.malformed("a name longer than any file has"));
         }

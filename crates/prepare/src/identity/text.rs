@@ -8,7 +8,7 @@ use plan::{Codec, DatasetSpec, Distribution, FILES_PER_FOLDER, Layout, Packing};
 
 use super::Identity;
 
-/// The text kept in marker and manifest. What is as it always was is not said.
+/// The text kept in marker and manifest. Settings at their default are left out.
 impl fmt::Display for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} samples of {} B, ", self.count, self.bytes)?;
@@ -36,7 +36,7 @@ const MEMBERS: &str = " members";
 const COLUMNS: &str = " columns";
 const ROW_GROUPS: &str = "row groups of ";
 
-/// The text of a packing; what a layout has not is not said.
+/// The text of a packing, without settings that its layout does not have.
 fn of_packing(packing: &Packing) -> String {
     let mut text = format!("{}{SHARDS}{} B", packing.layout.name(), packing.shard_bytes);
     if packing.layout == Layout::WebDataset {
@@ -78,6 +78,7 @@ fn packing_of(text: &str) -> Option<Packing> {
             packing.codec = [Codec::Gzip, Codec::Zstd].into_iter().find(|codec| codec.name() == part)?;
         }
     }
+    // Whatever order or repetition the parts came in: only the text that would be written for it is accepted.
     (layout != Layout::Files && of_packing(&packing) == text).then_some(packing)
 }
 
@@ -86,7 +87,7 @@ fn packing_of(text: &str) -> Option<Packing> {
 pub(crate) struct NotAnIdentity;
 
 impl Identity {
-    /// The identity that a manifest states; a packing that is none of this version's is none.
+    /// The identity that a manifest states, without a packing that this version does not know.
     pub(crate) fn described(manifest: &Manifest) -> Self {
         let spread = |stdev_bytes| Distribution::LogNormal { stdev_bytes };
         let samples = manifest.samples.and_then(|samples| u32::try_from(samples).ok());
@@ -113,6 +114,8 @@ impl FromStr for Identity {
     fn from_str(text: &str) -> Result<Self, NotAnIdentity> {
         let spec = spec_of(text).ok_or(NotAnIdentity)?;
         match Self::of(&spec) {
+            // A text of a newer version has parts that this one does not know. It must not be read as a dataset
+            // without them: `clean` would remove by wrong names.
             Ok(Some(identity)) if identity.to_string() == text => Ok(identity),
             _ => Err(NotAnIdentity),
         }

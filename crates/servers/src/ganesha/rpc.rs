@@ -53,6 +53,7 @@ fn call<const WORDS: usize>(
     let head = LAST | (words.len() as u32 * 4);
     let bytes: Vec<u8> = [head].iter().chain(&words).flat_map(|word| word.to_be_bytes()).collect();
     stream.write_all(&bytes)?;
+    // Read to the words that are wanted and no further: nothing is asked behind it.
     let mut reply = vec![0; 4 + 4 * WORDS];
     stream.read_exact(&mut reply)?;
     let word = |index: usize| {

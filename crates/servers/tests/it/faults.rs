@@ -69,7 +69,7 @@ fn an_s3_server_stops_goes_on_dies_and_comes_back() {
 
 #[test]
 fn two_servers_run_beside_each_other() {
-    let options = GaneshaOptions { max_read_bytes: Some(65_536), root_squash: true, within: None };
+    let options = GaneshaOptions { max_read_bytes: Some(65_536), root_squash: true };
     let Some(first) = or_skip(Ganesha::start(&options)) else { return };
     let second = Ganesha::start(&options).unwrap();
     assert_ne!(first.address(), second.address());

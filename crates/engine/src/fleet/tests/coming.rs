@@ -6,8 +6,8 @@ use crate::fleet::Coming;
 const STREAM: Coming = Coming { readers: 1, together: 1, behind: 0 };
 
 /// A pass of so many reads that bring so many samples.
-fn streamed(reads: u64, samples: u64, coming: Coming) -> Data {
-    Data { first_ticket: 7, tickets_per_epoch: reads, samples, coming: Some(coming), endless: false }
+fn streamed(reads: u64, samples: u64, coming: Coming) -> JobData {
+    JobData { first_ticket: 7, tickets_per_epoch: reads, samples, coming: Some(coming), endless: false }
 }
 
 /// When the batches of the first accelerator were ready.
@@ -177,11 +177,11 @@ proptest! {
         prop_assert_eq!(played.end.tally.decode_ns.len(), decoded);
         for (step, number) in played.end.tally.timeline.iter().zip(0..) {
             let piece: Vec<u64> = (0..job.reads(0, number))
-                .map(|sample| job.ticket(Place { accelerator: 0, batch: number, sample, op: 0 }))
+                .map(|sample| job.ticket(Position { accelerator: 0, batch: number, sample, op: 0 }))
                 .collect();
             let before = std::iter::successors(job.before(number), |batch| job.before(*batch));
-            let before = before.flat_map(|batch| (0..job.reads(0, batch)).map(move |sample| Place { accelerator: 0, batch, sample, op: 0 }));
-            let needed = before.map(|place| job.ticket(place)).chain(piece.iter().copied());
+            let before = before.flat_map(|batch| (0..job.reads(0, batch)).map(move |sample| Position { accelerator: 0, batch, sample, op: 0 }));
+            let needed = before.map(|position| job.ticket(position)).chain(piece.iter().copied());
             let there_ns = needed.map(|ticket| played.done_ns[&ticket]).max().unwrap_or(0);
             prop_assert!(step.ready_ns >= there_ns);
             if !piece.is_empty() && training.decode.is_none() {

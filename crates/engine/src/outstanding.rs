@@ -4,7 +4,7 @@ use dataset::ReadSpan;
 
 /// An operation that is outstanding.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Slot {
+pub(crate) struct Outstanding {
     pub(crate) span: ReadSpan,
     pub(crate) ticket: u64,
     pub(crate) intended_ns: u64,
@@ -14,15 +14,15 @@ pub(crate) struct Slot {
     pub(crate) failures: u32,
     /// Pass over the data that it belongs to.
     pub(crate) epoch: u16,
-    /// Whether it ended well: what it read stays in its buffer until that is used again.
+    /// Whether it ended well. The buffer keeps the bytes until it is used again.
     pub(crate) is_read: bool,
 }
 
-impl Slot {
+impl Outstanding {
     /// Nothing is outstanding.
-    pub(crate) const FREE: Self = Self::new(ReadSpan { object: 0, offset: 0, len: 0 }, (0, 0), 0);
+    pub(crate) const FREE: Self = Self::new(ReadSpan { object: 0, offset: 0, len: 0 }, 0, 0, 0);
 
-    pub(crate) const fn new(span: ReadSpan, (ticket, epoch): (u64, u16), intended_ns: u64) -> Self {
+    pub(crate) const fn new(span: ReadSpan, ticket: u64, epoch: u16, intended_ns: u64) -> Self {
         Self { span, ticket, intended_ns, begun_ns: 0, failures: 0, epoch, is_read: false }
     }
 }

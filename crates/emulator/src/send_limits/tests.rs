@@ -57,8 +57,8 @@ impl Trial {
 
     fn run(&self) -> Vec<Sent> {
         let total = self.total_bps.map(|bps| Arc::new(Mutex::new(Pacer::new(bps))));
-        let way = || Way::new(self.connection_bps, total.as_ref()).unwrap();
-        let ways: Vec<Arc<Way>> = (0..self.connections).map(|_| way()).collect();
+        let limits = || SendLimits::new(self.connection_bps, total.as_ref()).unwrap();
+        let ways: Vec<Arc<SendLimits>> = (0..self.connections).map(|_| limits()).collect();
         let mut late = self.late_ns.iter().copied().cycle();
         let mut wakes = BinaryHeap::new();
         let mut wake = |wakes: &mut BinaryHeap<_>, due_ns: u64, reply: Reply, now_ns: u64| {
@@ -73,9 +73,9 @@ impl Trial {
         }
         let mut sent = Vec::new();
         while let Some(Reverse((now_ns, mut reply))) = wakes.pop().filter(|_| sent.len() < self.pieces) {
-            let way = &ways[reply.connection];
+            let limits = &ways[reply.connection];
             if reply.piece > 0 {
-                if let Err(opens_ns) = way.release(reply.piece, now_ns) {
+                if let Err(opens_ns) = limits.release(reply.piece, now_ns) {
                     assert!(opens_ns > now_ns, "it would spin");
                     wake(&mut wakes, opens_ns, reply, now_ns);
                     continue;
@@ -89,8 +89,8 @@ impl Trial {
                 wake(&mut wakes, next.ready_ns, next, now_ns);
                 continue;
             }
-            reply.piece = way.piece_bytes(reply.sent).min(self.reply_bytes - reply.sent);
-            reply.end_ns = way.reserve(reply.end_ns, reply.piece);
+            reply.piece = limits.piece_bytes(reply.sent).min(self.reply_bytes - reply.sent);
+            reply.end_ns = limits.reserve(reply.end_ns, reply.piece);
             wake(&mut wakes, reply.end_ns, reply, now_ns);
         }
         sent

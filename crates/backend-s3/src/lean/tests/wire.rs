@@ -9,9 +9,9 @@ use backend_net::{Settings, SourcePort};
 use dataset::{Key, payload};
 use plan::{Advice, Cache, Registered};
 
-use super::*;
-use crate::credentials::Cell;
+use crate::credentials::Keyring;
 use crate::endpoint::Endpoint;
+use crate::lean::*;
 use crate::names::Names;
 
 const SEED: u64 = 7;
@@ -79,9 +79,9 @@ fn open(
     let objects = Arc::new(Objects::uniform(Key::new("d").unwrap(), 4, BYTES));
     let config = crate::fixture::config();
     let endpoint = Endpoint::new(&config, Some(format!("http://{address}")), "r").unwrap();
-    let cell = Cell::new(aws_credential_types::Credentials::new("AKID", "SECRET", None, None, "t"));
+    let keyring = Keyring::new(aws_credential_types::Credentials::new("AKID", "SECRET", None, None, "t"));
     let clock = Clock::real();
-    let encoder = Encoder::new(&endpoint, &Names::new("p", 1), &objects, Some(&cell), &clock);
+    let encoder = Encoder::new(&endpoint, &Names::new("p", 1), &objects, Some(&keyring), &clock);
     let asking = Asking {
         etags: Arc::new(Etags::new(4)),
         objects: Arc::clone(&objects),

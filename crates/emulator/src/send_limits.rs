@@ -1,4 +1,4 @@
-//! The way of bytes to a client: at the rate of their connection, and at that of all connections together.
+//! When bytes may go to a client: at the rate of their connection, and at that of all connections together.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,19 +9,19 @@ use crate::clock;
 use crate::limits::Pacer;
 use crate::timer::{Timer, Until};
 
-/// Bytes of a reply that go first: the first byte of it comes when it is due, not when a millisecond's worth is.
+/// Bytes of a reply that go first, so that its first byte comes when it is due and not a millisecond's worth later.
 const FIRST_BYTES: u64 = 4096;
 
 /// The limits of one connection.
 #[derive(Debug)]
-pub(crate) struct Way {
+pub(crate) struct SendLimits {
     connection: Option<Mutex<Pacer>>,
     /// Shared by all connections.
     total: Option<Arc<Mutex<Pacer>>>,
 }
 
-impl Way {
-    /// The way of a new connection; `None` where nothing holds its bytes back.
+impl SendLimits {
+    /// The limits of a new connection; `None` where nothing holds its bytes back.
     pub(crate) fn new(connection_bps: Option<f64>, total: Option<&Arc<Mutex<Pacer>>>) -> Option<Arc<Self>> {
         let connection = connection_bps.map(|bps| Mutex::new(Pacer::new(bps)));
         let total = total.map(Arc::clone);
@@ -43,6 +43,8 @@ impl Way {
     /// Lets `bytes` that are due go, or says when they may.
     fn release(&self, bytes: u64, now_ns: u64) -> Result<(), u64> {
         let mut pacers = self.pacers();
+        // Both are asked before either is counted: who waits for the line of all must not use up the rate of
+        // its own.
         let opens_ns = pacers.iter().flatten().map(|pacer| pacer.opens_ns(bytes)).max();
         if let Some(opens_ns) = opens_ns.filter(|opens_ns| now_ns < *opens_ns) {
             return Err(opens_ns);
@@ -60,9 +62,11 @@ impl Way {
 
     /// Sends `bytes` that were ready at `ready_ns`: over when the last of them may arrive.
     pub(crate) fn send(self: &Arc<Self>, ready_ns: u64, bytes: u64, timer: &Arc<Timer>) -> Sending {
+        // Reserved when the bytes are ready and not when they are sent: then the order of wake-ups does not
+        // matter.
         let end_ns = self.reserve(ready_ns, bytes);
         Sending {
-            way: Arc::clone(self),
+            limits: Arc::clone(self),
             bytes,
             end_ns,
             waiting: timer.until(end_ns),
@@ -71,9 +75,9 @@ impl Way {
     }
 }
 
-/// See [`Way::send`]. Its output is the end by the schedule: what follows was ready then, however late it is.
+/// See [`SendLimits::send`]. Its output is the end by the schedule: what follows was ready then, however late it is.
 pub(crate) struct Sending {
-    way: Arc<Way>,
+    limits: Arc<SendLimits>,
     bytes: u64,
     end_ns: u64,
     timer: Arc<Timer>,
@@ -86,8 +90,9 @@ impl Future for Sending {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<u64> {
         loop {
             ready!(Pin::new(&mut self.waiting).poll(cx));
-            match self.way.release(self.bytes, clock::now_ns()) {
+            match self.limits.release(self.bytes, clock::now_ns()) {
                 Ok(()) => return Poll::Ready(self.end_ns),
+                // Woken in time, but others were late: what they make up for must not exceed the rate.
                 Err(opens_ns) => self.waiting = self.timer.until(opens_ns),
             }
         }

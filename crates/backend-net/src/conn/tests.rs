@@ -4,8 +4,7 @@ use backend::{Arena, Completion, ErrorKind};
 use dataset::payload;
 use proptest::prelude::*;
 
-use crate::conn::{Conn, Loss, Verdict};
-use crate::input::HEAD_BYTES_MAX;
+use super::{Conn, HEAD_BYTES_MAX, Loss};
 use crate::line::{Asked, CLOSE, Line, Task};
 use crate::ops::Ops;
 
@@ -50,7 +49,7 @@ impl Bench {
     }
 
     /// Bytes come, at most `most` in one receive.
-    fn feed(&mut self, mut bytes: &[u8], most: usize) -> Verdict {
+    fn feed(&mut self, mut bytes: &[u8], most: usize) -> Result<(), Loss> {
         while !bytes.is_empty() {
             self.now_ns += 1;
             let (first, second) = self.conn.rooms(&mut self.ops);
@@ -61,11 +60,11 @@ impl Bench {
             second[..b].copy_from_slice(&bytes[a..a + b]);
             bytes = &bytes[a + b..];
             let verdict = self.conn.filled(a + b, &mut self.ops, self.now_ns);
-            if verdict != Verdict::Open {
+            if verdict != Ok(()) {
                 return verdict;
             }
         }
-        Verdict::Open
+        Ok(())
     }
 
     /// The connection is lost, as the engine does it.
@@ -83,7 +82,7 @@ impl Bench {
     fn answer_all(&mut self) -> usize {
         let mut count = 0;
         while let Some(asked) = self.asked.get(count).copied() {
-            assert_eq!(self.feed(&asked.right(SEED), usize::MAX), Verdict::Open);
+            assert_eq!(self.feed(&asked.right(SEED), usize::MAX), Ok(()));
             self.write();
             count += 1;
         }
@@ -130,8 +129,8 @@ fn a_stream_cut_at_every_position_gives_the_same_ends() {
     for cut in 0..=length {
         let mut bench = Bench::new(Line::new(true), 4, 4096);
         let stream = replies(&bench.asked);
-        assert_eq!(bench.feed(&stream[..cut], usize::MAX), Verdict::Open);
-        assert_eq!(bench.feed(&stream[cut..], usize::MAX), Verdict::Open);
+        assert_eq!(bench.feed(&stream[..cut], usize::MAX), Ok(()));
+        assert_eq!(bench.feed(&stream[cut..], usize::MAX), Ok(()));
         assert_eq!(bench.ends(), expected(), "cut at {cut}");
         assert_eq!(bench.ops.protocol.text_bytes, 700);
     }
@@ -145,7 +144,7 @@ fn one_at_a_time_goes_on_with_the_next_whatever_came_in_one_piece() {
             assert_eq!(bench.asked.len(), turn + 1, "one is under way");
             let asked = bench.asked[turn];
             let reply = if turn == 2 { asked.error(2, "slow down") } else { asked.right(SEED) };
-            assert_eq!(bench.feed(&reply, most), Verdict::Open);
+            assert_eq!(bench.feed(&reply, most), Ok(()));
             bench.write();
         }
         assert_eq!(bench.ends(), expected());
@@ -158,11 +157,11 @@ fn parts_of_one_operation_end_it_together() {
     assert_eq!(bench.asked.len(), 4);
     for part in [3, 0, 2] {
         let reply = bench.asked[part].right(SEED);
-        assert_eq!(bench.feed(&reply, usize::MAX), Verdict::Open);
+        assert_eq!(bench.feed(&reply, usize::MAX), Ok(()));
         assert!(bench.ops.ended.is_empty(), "parts are missing");
     }
     let reply = bench.asked[1].right(SEED);
-    bench.feed(&reply, usize::MAX);
+    bench.feed(&reply, usize::MAX).unwrap();
     assert_eq!(bench.ends(), [(0, Ok(u64::from(LEN)))]);
 }
 
@@ -197,10 +196,10 @@ fn numbers_of_a_deep_queue_of_many_parts_are_all_different() {
 fn bodies_of_an_operation_that_has_failed_do_not_touch_its_buffer() {
     let mut bench = Bench::new(Line::in_parts(true, 2), 1, 64);
     let error = bench.asked[0].error(9, "broken");
-    bench.feed(&error, usize::MAX);
+    bench.feed(&error, usize::MAX).unwrap();
     assert!(bench.ops.ended.is_empty(), "the other part is under way");
     let body = bench.asked[1].data(&[0xAA; 300]);
-    assert_eq!(bench.feed(&body, usize::MAX), Verdict::Open);
+    assert_eq!(bench.feed(&body, usize::MAX), Ok(()));
     let end = bench.ops.ended.pop().unwrap();
     assert_eq!(end.result.unwrap_err().kind, ErrorKind::Server);
     assert!(end.buf.as_slice().iter().all(|byte| *byte == 0), "the body went elsewhere");
@@ -215,7 +214,7 @@ fn a_body_longer_than_its_place_streams_through_it() {
         let mut bench = Bench::new(protocol, 1, read_bytes);
         let body: Vec<u8> = (0..LEN).map(|at| (at % 251) as u8).collect();
         let reply = bench.asked[0].data(&body);
-        assert_eq!(bench.feed(&reply, most), Verdict::Open);
+        assert_eq!(bench.feed(&reply, most), Ok(()));
         let end = bench.ops.ended.pop().unwrap();
         assert_eq!(end.result, Ok(u64::from(LEN)));
         for at in 0..256 {
@@ -227,14 +226,14 @@ fn a_body_longer_than_its_place_streams_through_it() {
 
 #[test]
 fn replies_to_nobody_give_the_connection_up() {
-    let lost = Verdict::Lost(Loss::protocol());
+    let lost = Err(Loss::protocol());
     let mut bench = Bench::new(Line::new(true), 2, 4096);
     let (first, second) = (bench.asked[0], bench.asked[1]);
     let unknown = Asked { id: first.id ^ 0x4000_0000, ..first };
     assert_eq!(bench.feed(&unknown.right(SEED), usize::MAX), lost, "another sequence");
     bench.conn.clear();
     bench.conn.under_way = 2;
-    assert_eq!(bench.feed(&second.right(SEED), usize::MAX), Verdict::Open);
+    assert_eq!(bench.feed(&second.right(SEED), usize::MAX), Ok(()));
     assert_eq!(bench.feed(&second.right(SEED), usize::MAX), lost, "a reply that came already");
     bench.conn.clear();
     assert_eq!(bench.feed(b"hello", usize::MAX), lost, "nothing is under way");
@@ -245,7 +244,7 @@ fn a_body_longer_than_its_buffer_gives_the_connection_up() {
     for bytes in [BUFFER_BYTES + 1, 1 << 40, u64::MAX] {
         let mut bench = Bench::new(Line::new(true), 1, 4096);
         let head = format!("{:08x} D {bytes}\n", bench.asked[0].id);
-        assert_eq!(bench.feed(head.as_bytes(), usize::MAX), Verdict::Lost(Loss::protocol()));
+        assert_eq!(bench.feed(head.as_bytes(), usize::MAX), Err(Loss::protocol()));
     }
 }
 
@@ -253,7 +252,7 @@ fn a_body_longer_than_its_buffer_gives_the_connection_up() {
 fn a_head_without_end_is_given_up_before_it_fills_the_memory() {
     let mut bench = Bench::new(Line::new(false), 1, 4096);
     let verdict = bench.feed(&vec![b'x'; 2 * HEAD_BYTES_MAX], 60_000);
-    assert_eq!(verdict, Verdict::Lost(Loss::protocol()));
+    assert_eq!(verdict, Err(Loss::protocol()));
     assert!(bench.conn.head_capacity() <= HEAD_BYTES_MAX);
 }
 
@@ -261,9 +260,9 @@ fn a_head_without_end_is_given_up_before_it_fills_the_memory() {
 fn the_end_of_a_stream_is_a_truncation_inside_a_body_and_a_reset_elsewhere() {
     let mut bench = Bench::new(Line::new(true), 2, 4096);
     let reply = bench.asked[0].right(SEED);
-    bench.feed(&reply[..5], usize::MAX);
+    bench.feed(&reply[..5], usize::MAX).unwrap();
     assert_eq!(bench.conn.at_end(), Loss::reset(), "half a head");
-    bench.feed(&reply[5..100], usize::MAX);
+    bench.feed(&reply[5..100], usize::MAX).unwrap();
     let loss = bench.conn.at_end();
     bench.lose(loss);
     assert_eq!(bench.ends(), [(0, Err(ErrorKind::Truncated)), (1, Err(ErrorKind::Reset))]);
@@ -273,7 +272,7 @@ fn the_end_of_a_stream_is_a_truncation_inside_a_body_and_a_reset_elsewhere() {
 fn a_reply_that_asks_for_it_closes_the_connection_after_it() {
     let mut bench = Bench::new(Line::new(false), 1, 4096);
     let reply = bench.asked[0].error(CLOSE, "goodbye");
-    assert!(matches!(bench.feed(&reply, usize::MAX), Verdict::Lost(_)));
+    assert!(bench.feed(&reply, usize::MAX).is_err());
     assert_eq!(bench.ends(), [(0, Err(ErrorKind::Server))]);
 }
 
@@ -308,7 +307,7 @@ proptest! {
         let (mut at, mut sizes) = (0, sizes.into_iter().cycle());
         while at < stream.len() {
             let size = sizes.next().unwrap().min(stream.len() - at);
-            prop_assert_eq!(bench.feed(&stream[at..at + size], size), Verdict::Open);
+            prop_assert_eq!(bench.feed(&stream[at..at + size], size), Ok(()));
             at += size;
         }
         prop_assert_eq!(bench.ends(), expected());
@@ -326,8 +325,8 @@ proptest! {
         stream.truncate(right);
         stream.extend(noise);
         let loss = match bench.feed(&stream, most) {
-            Verdict::Open => bench.conn.at_end(),
-            Verdict::Lost(loss) => loss,
+            Ok(()) => bench.conn.at_end(),
+            Err(loss) => loss,
         };
         prop_assert!(bench.conn.head_capacity() <= HEAD_BYTES_MAX);
         bench.lose(loss);
