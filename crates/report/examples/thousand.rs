@@ -1,7 +1,7 @@
-//! How long a run of a thousand cells takes from the disk to plots and page, and the memory that takes.
+//! How long a run of thousands of cells takes from the disk to plots and page, and the memory that takes.
 //!
-//! `cargo run --release -p report --example thousand -- write DIR [SECONDS]` makes the run, `... -- read DIR [HTML]` reads,
-//! summarises and renders it; run the second under `/usr/bin/time -v` or read its last line.
+//! `cargo run --release -p report --example thousand -- write DIR [CELLS [SECONDS]]` makes the run, `... -- read DIR [HTML]`
+//! reads, summarises and renders it; the last line is the most memory that it took.
 #![expect(clippy::print_stdout, reason = "figures are what it is for")]
 #![expect(clippy::disallowed_methods, reason = "the time of a whole process runs on no virtual clock")]
 
@@ -17,14 +17,17 @@ mod support;
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["write", dir] => Ok(support::write(Path::new(dir), &support::run(1_000, 5), 0)?),
-        ["write", dir, seconds] => {
-            Ok(support::write(Path::new(dir), &support::run(1_000, 5), seconds.parse()?)?)
-        }
+        ["write", dir] => write(dir, "1000", "0"),
+        ["write", dir, cells] => write(dir, cells, "0"),
+        ["write", dir, cells, seconds] => write(dir, cells, seconds),
         ["read", dir] => read(Path::new(dir), None),
         ["read", dir, html] => read(Path::new(dir), Some(html)),
-        _ => Err("write DIR [SECONDS] | read DIR [HTML]".into()),
+        _ => Err("write DIR [CELLS [SECONDS]] | read DIR [HTML]".into()),
     }
+}
+
+fn write(dir: &str, cells: &str, seconds: &str) -> Result<(), Box<dyn Error>> {
+    Ok(support::write(Path::new(dir), &support::run(cells.parse()?, 5), seconds.parse()?)?)
 }
 
 fn read(dir: &Path, html: Option<&str>) -> Result<(), Box<dyn Error>> {

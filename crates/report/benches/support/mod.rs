@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use record::{
-    AxisWords, Cell, HistogramText, Line, Network, Rep, RepIntervals, Role, RunRecord, Target, counter,
+    AxisWords, Cell, Dataset, HistogramText, Line, Network, Rep, RepIntervals, Role, RunRecord, Target, counter,
 };
 
 /// Ways to read: target, engine, bytes per second at full depth, latency of a small read.
@@ -22,6 +22,8 @@ const ACCESS: [&str; 4] = ["sequential", "shuffled_epoch", "random", "zipf"];
 const CACHES: [&str; 2] = ["bypass", "cold"];
 /// The window, nanoseconds.
 const WINDOW_NS: u64 = 10_000_000_000;
+/// Cells of one size of samples: ways x depths x blocks x orders x caches.
+const ONE_SIZE: usize = 1_000;
 /// Latencies drawn for one histogram: as many as give some 3 KB of text.
 const DRAWS: usize = 14_000;
 
@@ -54,7 +56,7 @@ fn latencies(draws: &mut Draws, median_ns: f64, weight: u64) -> HistogramText {
     record::encode(&histogram)
 }
 
-/// A run of `cells` (at most 1,000) cells by `repetitions`, made from the golden record of the analysis.
+/// A run of `cells` by `repetitions`, made from the golden record of the analysis. Beyond 1,000 cells sizes of samples differ.
 pub(crate) fn run(cells: usize, repetitions: u32) -> RunRecord {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../analysis/tests/fixtures/golden");
     let mut record = record::read_run(&golden).expect("the golden record can be read");
@@ -71,7 +73,13 @@ pub(crate) fn run(cells: usize, repetitions: u32) -> RunRecord {
     record.run.targets = targets(&record.run.targets[0]);
     "disk".clone_into(&mut record.run.datasets[0].target);
     record.run.datasets[0].sample_bytes = 114_660.0;
-    record.run.cells = matrix(&record.run.cells[0], cells);
+    let sizes = u32::try_from(cells.div_ceil(ONE_SIZE)).expect("few sizes");
+    let like_dataset = record.run.datasets[0].clone();
+    record.run.datasets = (0..sizes)
+        .map(|size| Dataset { sample_bytes: f64::from(114_660 * (size + 1)), ..like_dataset.clone() })
+        .collect();
+    let like_cell = record.run.cells[0].clone();
+    record.run.cells = (0..sizes).flat_map(|size| matrix(&like_cell, size)).take(cells).collect();
     let end = record.lines.pop().expect("the golden record has an end");
     record.lines.retain(|line| matches!(line, Line::Ceiling(_)));
     for line in &mut record.lines {
@@ -101,7 +109,7 @@ fn targets(like: &Target) -> Vec<Target> {
     ["disk", "array", "filer", "s3"].map(target).into()
 }
 
-fn matrix(like: &Cell, cells: usize) -> Vec<Cell> {
+fn matrix(like: &Cell, size: u32) -> Vec<Cell> {
     let mut all = Vec::new();
     for (access, cache) in ACCESS.iter().flat_map(|access| CACHES.map(|cache| (*access, cache))) {
         for block_bytes in BLOCKS {
@@ -113,7 +121,8 @@ fn matrix(like: &Cell, cells: usize) -> Vec<Cell> {
                         unit: unit.to_owned(),
                     };
                     Cell {
-                        cell: format!("{target}/{engine}/{block_bytes}B/{access}/{cache}/qd{depth}"),
+                        cell: format!("{target}/{engine}/{size}/{block_bytes}B/{access}/{cache}/qd{depth}"),
+                        dataset: size as usize,
                         target: target.to_owned(),
                         engine: engine.to_owned(),
                         queue_depth: depth,
@@ -127,6 +136,7 @@ fn matrix(like: &Cell, cells: usize) -> Vec<Cell> {
                             axis("block_size", block_bytes.to_string(), "B"),
                             axis("access", access.to_owned(), ""),
                             axis("cache", cache.to_owned(), ""),
+                            axis("sample_size", (114_660 * (size + 1)).to_string(), "B"),
                         ],
                         ..like.clone()
                     }
@@ -134,7 +144,6 @@ fn matrix(like: &Cell, cells: usize) -> Vec<Cell> {
             }
         }
     }
-    all.truncate(cells);
     all
 }
 
