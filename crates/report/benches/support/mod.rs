@@ -5,7 +5,8 @@ use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use record::{
-    AxisWords, Cell, Dataset, HistogramText, Line, Network, Rep, RepIntervals, Role, RunRecord, Target, counter,
+    AxisWords, Cell, Dataset, HistogramText, Line, Network, Rep, RepIntervals, Role, RunRecord, Target,
+    counter,
 };
 
 /// Ways to read: target, engine, bytes per second at full depth, latency of a small read.

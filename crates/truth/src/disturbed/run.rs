@@ -166,7 +166,8 @@ impl<'a> Stage<'a> {
             keeper.folder = Some(folder);
         }
         let made: Vec<Rep> = before.iter().flat_map(reps).cloned().collect();
-        bench.go_on_after(made, keeper.ran.record.segments.len() as u32);
+        let begun = made.iter().map(|rep| rep.order + 1).max().unwrap_or(0);
+        bench.go_on_after(made, begun, keeper.ran.record.segments.len() as u32);
         match self.steps(&mut bench, &mut keeper) {
             Ok(()) => {}
             Err(Broken::Killed) => keeper.ran.is_killed = true,
