@@ -126,9 +126,10 @@ fn a_block_that_never_comes_ends_a_copy() {
     let objects = objects(4, 3 * u64::from(BLOCK_BYTES));
     let step = |number| Step::ok(if number == 5 { 1 << 50 } else { MS });
     let end = Staging::of_simulated(&objects, cell(1, Copy::whole(1)), step).run().unwrap();
-    let Outcome::Failed { reason } = &end.outcome.outcome else { panic!("{:?}", end.outcome.outcome) };
+    let outcome = &end.measured.rep.outcome;
+    let Outcome::Failed { reason } = outcome else { panic!("{outcome:?}") };
     assert!(reason.contains("ended in 600 s"), "{reason}");
-    assert_eq!(end.outcome.counters[counter::ABANDONED], 1);
+    assert_eq!(count(&end, counter::ABANDONED), 1);
 }
 
 #[test]
