@@ -20,8 +20,9 @@ use record::{
     RunRecord, RunWriter, Segment,
 };
 
-use crate::disturbed::Met;
+use crate::disturbed::met::Met;
 use crate::disturbed::scene::{Interruption, Scene};
+use crate::disturbed::script::Script;
 use crate::disturbed::witness::{Log, Misbehaving, Witness};
 use crate::play;
 
@@ -141,7 +142,7 @@ impl<'a> Stage<'a> {
             Ending::Signal(operation) => Witness::stopping(*operation, &stop),
             Ending::Whole | Ending::Kill(_) => Witness::default(),
         };
-        let store = |script: &crate::disturbed::Script| -> SharedStore {
+        let store = |script: &Script| -> SharedStore {
             Arc::new(Misbehaving::new(script.clone(), CONTENT, &clock, &witness))
         };
         let stores: Vec<SharedStore> = self.scene.scripts.iter().map(store).collect();
