@@ -101,6 +101,7 @@ pub fn resolve(scenario: &Scenario, host: &HostFacts) -> Result<Plan, Diagnostic
 impl Scenario {
     /// The scenario as if its text had these targets alone; as it is where none is named. What names one of the others is then
     /// a mistake.
+    #[must_use]
     pub fn only(mut self, names: &[String]) -> Self {
         let known: Vec<String> = self.written.targets.iter().map(|target| target.name.text.clone()).collect();
         for name in names.iter().filter(|name| !known.contains(name)) {
@@ -175,7 +176,9 @@ impl Scenario {
             }
             // As comments: the file that a record keeps has to resolve, and an override may have replaced
             // what it holds.
-            text.push_str(&format!("# run with {option}\n"));
+            text.push_str("# run with ");
+            text.push_str(&option);
+            text.push('\n');
         }
         text
     }

@@ -28,8 +28,10 @@ struct Phase {
     options: &'static [&'static str],
     /// Whether the run is in the phase.
     is_reached: fn(&Running<'_>) -> bool,
-    /// What becomes of the server before the run, and in the phase.
-    server_is: (fn(&mut Served), fn(&mut Served)),
+    /// What becomes of the server before the run.
+    server_is: fn(&mut Served),
+    /// What becomes of it in the phase.
+    server_becomes: fn(&mut Served),
     /// What is said before the signal comes.
     says: &'static str,
     /// What is left.
@@ -118,7 +120,8 @@ const LISTING: Phase = Phase {
     },
     options: &[],
     is_reached: |run| run.hears(),
-    server_is: (SILENT, SILENT),
+    server_is: SILENT,
+    server_becomes: SILENT,
     says: "",
     leaves: Leaves::Nothing,
 };
@@ -129,7 +132,8 @@ const WRITING: Phase = Phase {
     scenario: slowly_written,
     options: &[],
     is_reached: |run| run.said().contains("making the datasets ready"),
-    server_is: (THERE, SILENT),
+    server_is: THERE,
+    server_becomes: SILENT,
     says: "",
     leaves: Leaves::Nothing,
 };
@@ -141,7 +145,8 @@ const CEILINGS: Phase = Phase {
     scenario: |_| local(LONG, &format!("queue_depth = {:?}", (1..=60).collect::<Vec<_>>())),
     options: &[],
     is_reached: |run| run.bench.lines_so_far().contains(r#""line":"ceiling""#),
-    server_is: (THERE, THERE),
+    server_is: THERE,
+    server_becomes: THERE,
     says: "",
     leaves: Leaves::Ceilings,
 };
@@ -152,7 +157,8 @@ const FROM_MEMORY: Phase = Phase {
     scenario: |_| local(LONG, "queue_depth = 1"),
     options: &[],
     is_reached: |run| run.bench.reps_so_far() >= 1,
-    server_is: (THERE, THERE),
+    server_is: THERE,
+    server_becomes: THERE,
     says: "",
     leaves: Leaves::Repetitions,
 };
@@ -163,7 +169,8 @@ const BUCKET: Phase = Phase {
     scenario: endless,
     options: &[],
     is_reached: |run| run.bench.reps_so_far() >= 1,
-    server_is: (THERE, SILENT),
+    server_is: THERE,
+    server_becomes: SILENT,
     says: "",
     leaves: Leaves::Repetitions,
 };
@@ -174,7 +181,8 @@ const FILER: Phase = Phase {
     scenario: endless,
     options: &[],
     is_reached: |run| run.bench.reps_so_far() >= 1,
-    server_is: (THERE, SILENT),
+    server_is: THERE,
+    server_becomes: SILENT,
     says: "",
     leaves: Leaves::Repetitions,
 };
@@ -185,7 +193,8 @@ const OUTAGE: Phase = Phase {
     scenario: endless,
     options: &[],
     is_reached: |run| run.bench.reps_so_far() >= 1,
-    server_is: (THERE, Served::kill),
+    server_is: THERE,
+    server_becomes: Served::kill,
     says: "does not answer: waiting for it",
     leaves: Leaves::Repetitions,
 };
@@ -196,7 +205,8 @@ const CONFIRMING: Phase = Phase {
     scenario: |target| by_count(&network("", target), r#"bytes = "1 MiB", repetitions = 20"#),
     options: &[],
     is_reached: |run| run.bench.lines_so_far().contains(r#""role":"confirm""#),
-    server_is: (THERE, SILENT),
+    server_is: THERE,
+    server_becomes: SILENT,
     says: "",
     leaves: Leaves::Repetitions,
 };
@@ -207,7 +217,8 @@ const COPYING: Phase = Phase {
     scenario: copying,
     options: &[],
     is_reached: |run| run.folders("near", "feedline-copy-") > 0,
-    server_is: (THERE, SILENT),
+    server_is: THERE,
+    server_becomes: SILENT,
     says: "",
     leaves: Leaves::Record,
 };
@@ -218,7 +229,8 @@ const CHECKPOINTS: Phase = Phase {
     scenario: checkpointing,
     options: &[],
     is_reached: |run| run.bench.reps_so_far() >= 1,
-    server_is: (THERE, SILENT),
+    server_is: THERE,
+    server_becomes: SILENT,
     says: "",
     leaves: Leaves::NoCheckpoints,
 };
@@ -233,7 +245,8 @@ const VARIANTS: Phase = Phase {
         let mut records = groups.map(|group| group.path().join("a/cells.jsonl"));
         records.any(|record| fs::read_to_string(record).is_ok_and(|cells| cells.contains(REP)))
     },
-    server_is: (THERE, SILENT),
+    server_is: THERE,
+    server_becomes: SILENT,
     says: "",
     leaves: Leaves::Variants,
 };
@@ -254,7 +267,7 @@ fn command(bench: &Bench, options: &[&str], variables: &[(&str, &str)]) -> Comma
 fn ended_in(phase: &Phase, bench: &Bench, number: libc::c_int) -> Ended {
     let mut server = phase.server.map(|args| Served::start(bench, args));
     bench.write("s.toml", &(phase.scenario)(server.as_ref().map_or("", Served::target)));
-    let (before, then) = phase.server_is;
+    let (before, then) = (phase.server_is, phase.server_becomes);
     server.iter_mut().for_each(before);
     let keys = server.as_ref().map_or_else(Vec::new, |server| server.keys());
     let keys: Vec<(String, String)> =
