@@ -294,8 +294,8 @@ impl S3 for Buckets {
             contents: Some(listing.contents),
             common_prefixes: Some(listing.common_prefixes),
             name: Some(input.bucket),
-            prefix: input.prefix.map(|prefix| names.write(prefix)),
-            delimiter: input.delimiter.map(|delimiter| names.write(delimiter)),
+            prefix: Some(names.write(input.prefix.unwrap_or_default())),
+            delimiter: input.delimiter.filter(|delimiter| !delimiter.is_empty()).map(|by| names.write(by)),
             start_after: input.start_after.map(|key| names.write(key)),
             encoding_type: names.encoding(),
             continuation_token: input.continuation_token,
@@ -325,9 +325,10 @@ impl S3 for Buckets {
             contents: Some(listing.contents),
             common_prefixes: Some(listing.common_prefixes),
             name: Some(input.bucket),
-            prefix: input.prefix.map(|prefix| names.write(prefix)),
-            delimiter: input.delimiter.map(|delimiter| names.write(delimiter)),
-            marker: input.marker.map(|marker| names.write(marker)),
+            prefix: Some(names.write(input.prefix.unwrap_or_default())),
+            delimiter: input.delimiter.filter(|_| is_folded).map(|delimiter| names.write(delimiter)),
+            // There even where nothing was asked for: clients go on from it.
+            marker: Some(names.write(input.marker.unwrap_or_default())),
             encoding_type: names.encoding(),
             ..ListObjectsOutput::default()
         }))
