@@ -139,7 +139,7 @@ impl Service {
             }
             Some(Fault::Reset | Fault::Stall | Fault::Truncated | Fault::Corrupted) | None => {}
         }
-        let (rest, is_waiting) = (Rest::default(), request.headers().contains_key(EXPECT));
+        let (rest, is_waiting) = (Rest::default(), is_waiting(&request));
         let mut request = taken(request, &rest).await?;
         if let Some(fault) = ticket.fault {
             request.extensions_mut().insert(fault);
@@ -189,13 +189,23 @@ impl Service {
 async fn taken(request: Request<Incoming>, rest: &Rest) -> Result<Request<Body>, HttpError> {
     let bytes = number(request.headers(), CONTENT_LENGTH.as_str());
     let is_list = *request.method() == Method::POST && has(request.uri().query(), "delete");
-    let limit = if is_list { LIST_BYTES } else { SMALL_BODY_BYTES };
+    let limit = match (is_list, is_waiting(&request)) {
+        (true, _) => LIST_BYTES,
+        // To begin with the body is to tell a client to go on that is to be told to stop.
+        (false, true) => 0,
+        (false, false) => SMALL_BODY_BYTES,
+    };
     let mut request = request.map(|body| rest.lend(body));
     if bytes.is_some_and(|bytes| bytes <= limit) {
         let body = request.body_mut().store_all_limited(limit as usize).await.map_err(HttpError::new)?;
         request.extensions_mut().insert(Whole(body));
     }
     Ok(request)
+}
+
+/// Whether a client sends its body only once it is told to go on.
+fn is_waiting<T>(request: &Request<T>) -> bool {
+    request.headers().contains_key(EXPECT)
 }
 
 /// The bucket that a host names, or the path, and what the path names behind it.

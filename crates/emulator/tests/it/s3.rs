@@ -76,6 +76,20 @@ fn a_refusal_reaches_a_client_that_is_still_sending() {
     assert_eq!(client.get("/bench/k").body, b"first");
 }
 
+/// A client that waits to be told to go on is told to stop, however little it would send.
+#[test]
+fn who_is_refused_is_not_told_to_go_on() {
+    let server = unsigned();
+    let mut client = Client::connect(server.port());
+    let refused = client.send("PUT", "/none/k", &["Expect: 100-continue"], b"little");
+    assert_eq!(refused.refusal(), (404, "NoSuchBucket"));
+    let mut client = Client::connect(server.port());
+    let told = client.send("PUT", "/bench/k", &["Expect: 100-continue"], b"little");
+    assert_eq!(told.status, 100);
+    assert_eq!(client.receive(true).status, 200);
+    assert_eq!(client.get("/bench/k").body, b"little");
+}
+
 #[test]
 fn parts_make_an_object() {
     let server = unsigned();
