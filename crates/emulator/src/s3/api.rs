@@ -4,15 +4,16 @@ use hyper::StatusCode;
 use hyper::header::HeaderName;
 use s3s::dto::{
     AbortMultipartUploadInput, AbortMultipartUploadOutput, CompleteMultipartUploadInput,
-    CompleteMultipartUploadOutput, CopyObjectInput, CopyObjectOutput, CopyObjectResult, CopyPartResult,
-    CreateBucketInput, CreateBucketOutput, CreateMultipartUploadInput, CreateMultipartUploadOutput,
-    DeleteBucketInput, DeleteBucketOutput, DeleteObjectInput, DeleteObjectOutput, DeleteObjectsInput,
-    DeleteObjectsOutput, DeletedObject, ETagCondition, GetBucketLocationInput, GetBucketLocationOutput,
-    GetObjectInput, GetObjectOutput, GetObjectTaggingInput, GetObjectTaggingOutput, HeadBucketInput,
-    HeadBucketOutput, HeadObjectInput, HeadObjectOutput, ListBucketsInput, ListBucketsOutput,
-    ListObjectsInput, ListObjectsOutput, ListObjectsV2Input, ListObjectsV2Output, MetadataDirective,
-    ObjectIdentifier, PostObjectInput, PostObjectOutput, PutObjectInput, PutObjectOutput,
-    UploadPartCopyInput, UploadPartCopyOutput, UploadPartInput, UploadPartOutput,
+    CompleteMultipartUploadOutput, CompletedPart, CopyObjectInput, CopyObjectOutput, CopyObjectResult,
+    CopyPartResult, CreateBucketInput, CreateBucketOutput, CreateMultipartUploadInput,
+    CreateMultipartUploadOutput, DeleteBucketInput, DeleteBucketOutput, DeleteObjectInput,
+    DeleteObjectOutput, DeleteObjectsInput, DeleteObjectsOutput, DeletedObject, ETag, ETagCondition,
+    GetBucketLocationInput, GetBucketLocationOutput, GetObjectInput, GetObjectOutput, GetObjectTaggingInput,
+    GetObjectTaggingOutput, HeadBucketInput, HeadBucketOutput, HeadObjectInput, HeadObjectOutput,
+    ListBucketsInput, ListBucketsOutput, ListObjectsInput, ListObjectsOutput, ListObjectsV2Input,
+    ListObjectsV2Output, MetadataDirective, ObjectIdentifier, PostObjectInput, PostObjectOutput,
+    PutObjectInput, PutObjectOutput, UploadPartCopyInput, UploadPartCopyOutput, UploadPartInput,
+    UploadPartOutput,
 };
 use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
 
@@ -234,26 +235,12 @@ impl S3 for Buckets {
         let input = request.input;
         let bucket = self.bucket(&input.bucket)?;
         let writing = Writing::new(input.if_match, input.if_none_match)?;
-        bucket.may_write(&input.key, &writing)?;
         let wanted = input.multipart_upload.and_then(|upload| upload.parts).unwrap_or_default();
-        let numbers: Vec<i32> = wanted.iter().filter_map(|part| part.part_number).collect();
-        if numbers.is_empty() || !numbers.is_sorted_by(|before, after| before < after) {
-            return Err(s3_error!(InvalidPartOrder));
-        }
-        let is_there = |upload: &mut bucket::Upload| {
-            wanted.iter().all(|part| {
-                let kept = part.part_number.and_then(|number| upload.parts.get(&number));
-                kept.is_some_and(|kept| kept.is_as_listed(part))
-            })
+        let e_tag = match bucket.completed(&input.upload_id, &input.key) {
+            // Whoever lost the answer asks again, and is told the same.
+            Some(e_tag) => e_tag,
+            None => bucket.complete(&input.upload_id, &input.key, &wanted, &writing)?,
         };
-        // Before the upload is ended: one that is refused stays under way, as in S3.
-        if !bucket.upload(&input.upload_id, &input.key, is_there)? {
-            return Err(s3_error!(InvalidPart));
-        }
-        let mut upload = bucket.end_upload(&input.upload_id, &input.key)?;
-        let parts = numbers.iter().filter_map(|number| upload.parts.remove(number)).collect();
-        let object = Object::of_parts(bucket.empty(), parts, upload.description);
-        let e_tag = bucket.keep(input.key.clone(), object, &writing)?;
         Ok(S3Response::new(CompleteMultipartUploadOutput {
             bucket: Some(input.bucket),
             key: Some(input.key),
@@ -423,6 +410,29 @@ impl S3 for Buckets {
 }
 
 impl Bucket {
+    /// Makes an object of the parts of an upload that are `wanted`, and ends the upload.
+    fn complete(&self, id: &str, key: &str, wanted: &[CompletedPart], writing: &Writing) -> S3Result<ETag> {
+        self.may_write(key, writing)?;
+        let numbers: Vec<i32> = wanted.iter().filter_map(|part| part.part_number).collect();
+        if numbers.is_empty() || !numbers.is_sorted_by(|before, after| before < after) {
+            return Err(s3_error!(InvalidPartOrder));
+        }
+        let is_there = |upload: &mut bucket::Upload| {
+            wanted.iter().all(|part| {
+                let kept = part.part_number.and_then(|number| upload.parts.get(&number));
+                kept.is_some_and(|kept| kept.is_as_listed(part))
+            })
+        };
+        // Before the upload is ended: one that is refused stays under way, as in S3.
+        if !self.upload(id, key, is_there)? {
+            return Err(s3_error!(InvalidPart));
+        }
+        let mut upload = self.end_upload(id, key)?;
+        let parts = numbers.iter().filter_map(|number| upload.parts.remove(number)).collect();
+        let object = Object::of_parts(self.empty(), parts, upload.description, id.to_owned());
+        self.keep(key.to_owned(), object, writing)
+    }
+
     /// Removes one of many objects. Of its conditions, a bucket that is no directory knows the ETag alone.
     fn remove_one(&self, wanted: ObjectIdentifier) -> S3Result<()> {
         if wanted.version_id.is_some() || wanted.size.is_some() || wanted.last_modified_time.is_some() {

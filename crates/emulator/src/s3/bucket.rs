@@ -125,6 +125,12 @@ impl Bucket {
         }
     }
 
+    /// What an upload was completed to, while it is there.
+    pub(super) fn completed(&self, id: &str, key: &str) -> Option<ETag> {
+        let objects = self.objects();
+        objects.get(key).filter(|object| object.is_of_upload(id)).map(|object| object.e_tag())
+    }
+
     pub(super) fn end_upload(&self, id: &str, key: &str) -> S3Result<Upload> {
         self.upload(id, key, |_| ())?;
         let mut uploads = self.uploads.lock().unwrap_or_else(PoisonError::into_inner);

@@ -233,8 +233,14 @@ mod tests {
     use crate::content::{Budget, Content};
 
     fn objects(keys: &[&str]) -> Objects {
-        let object =
-            || Arc::new(Object::of_parts(Content::new(&Budget::new(0)), Vec::new(), Description::default()));
+        let object = || {
+            Arc::new(Object::of_parts(
+                Content::new(&Budget::new(0)),
+                Vec::new(),
+                Description::default(),
+                String::new(),
+            ))
+        };
         keys.iter().map(|key| ((*key).to_owned(), object())).collect()
     }
 
