@@ -376,7 +376,7 @@ impl S3 for Buckets {
         let location = configuration.location_constraint.filter(|location| !location.as_str().is_empty());
         let path = format!("/{}", input.bucket);
         self.create(input.bucket, location)?;
-        Ok(S3Response::new(CreateBucketOutput { location: Some(path), ..CreateBucketOutput::default() }))
+        Ok(S3Response::new(CreateBucketOutput { location: Some(path) }))
     }
 
     async fn delete_bucket(&self, request: S3Request<DeleteBucketInput>) -> Answer<DeleteBucketOutput> {
