@@ -23,7 +23,7 @@ use crate::cell::cells::Cells;
 use crate::cell::checkpoints::{self, Checkpoints};
 use crate::cell::copies::{self, CopyFigures};
 use crate::cell::datasets::{self, DatasetFigures};
-use crate::cell::epochs::{self, EpochFigures};
+use crate::cell::epochs::{self, CellEpochs};
 use crate::cell::figures::Figures;
 use crate::cell::layouts::{self, Layouts};
 use crate::cell::lines::Lines;
@@ -70,8 +70,8 @@ pub struct Summary {
     pub predictions: Option<Predictions>,
     /// How samples lie in objects, and what packing them gains; empty where each is a file.
     pub layouts: Layouts,
-    /// Pass by pass over the data, for each cell that tells of its passes.
-    pub epochs: Vec<EpochFigures>,
+    /// Epoch by epoch, for each cell that tells of its epochs.
+    pub epochs: Vec<CellEpochs>,
     /// Checkpoints that were written and read back.
     pub checkpoints: Checkpoints,
     /// Datasets that were copied or packed.
@@ -121,6 +121,11 @@ impl Summary {
         let rests = |verdict: &Verdict| !verdict.demo && verdict.cell.as_deref() == Some(&cell.cell.cell);
         // Control cells are measured afresh too; they decide nothing, and shown as deciding they would contradict the verdict.
         cell.confirmed.as_ref().filter(|_| self.verdicts.iter().any(rests))?.figures()
+    }
+
+    /// The verdict that rests on this cell.
+    pub fn verdict_on(&self, cell: &CellSummary) -> Option<&Verdict> {
+        self.verdicts.iter().find(|verdict| verdict.cell.as_deref() == Some(&cell.cell.cell))
     }
 
     /// Whether a verdict, or the edge of a search, rests on this cell.

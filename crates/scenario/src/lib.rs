@@ -29,8 +29,9 @@ use std::sync::Arc;
 
 pub use diagnostic::{Diagnostics, Source};
 pub use hint::in_flags;
-pub use host::{HostFacts, PathFacts};
+pub use host::HostFacts;
 pub use init::{check_shape, from_device, from_path, init};
+pub use plan::PathFacts;
 pub use resolve::SIZE_DEFAULT_BYTES;
 pub use schema::schema_json;
 
@@ -101,6 +102,7 @@ pub fn resolve(scenario: &Scenario, host: &HostFacts) -> Result<Plan, Diagnostic
 impl Scenario {
     /// The scenario as if its text had these targets alone; as it is where none is named. What names one of the others is then
     /// a mistake.
+    #[must_use]
     pub fn only(mut self, names: &[String]) -> Self {
         let known: Vec<String> = self.written.targets.iter().map(|target| target.name.text.clone()).collect();
         for name in names.iter().filter(|name| !known.contains(name)) {
@@ -175,7 +177,7 @@ impl Scenario {
             }
             // As comments: the file that a record keeps has to resolve, and an override may have replaced
             // what it holds.
-            text.push_str(&format!("# run with {option}\n"));
+            text.extend(["# run with ", &option, "\n"]);
         }
         text
     }

@@ -23,7 +23,7 @@ pub enum Condition {
     Warm,
     /// They passed a local cache that began empty.
     ThroughTier(TierSize),
-    /// The first pass over the data alone was cold.
+    /// The first epoch alone was cold.
     ColdStart,
     /// The target was read in other ways too; this is the one.
     OneOfSeveral(Box<Panel>),
