@@ -109,12 +109,7 @@ impl Conditions {
 
 /// The cell that stands for its curve: the judged one, else the first to clear, else the fastest.
 fn representative(summary: &Summary, curve: &Curve) -> Option<usize> {
-    let judged = |index: &usize| {
-        summary
-            .verdicts
-            .iter()
-            .any(|verdict| verdict.cell.as_deref() == Some(&summary.cells[*index].cell.cell))
-    };
+    let judged = |index: &usize| summary.verdict_on(&summary.cells[*index]).is_some();
     let mean = |index: &usize| summary.cells[*index].figures().map_or(-1.0, |figures| figures.bps.mean);
     let fastest = || curve.cells.iter().copied().max_by(|a, b| mean(a).total_cmp(&mean(b)));
     // The judged cell before the fastest: the row that is shown must be the one that the verdict speaks of.

@@ -17,9 +17,9 @@ mod summary;
 mod tidy;
 mod tuning;
 
-use analysis::{CellSummary, Measurement};
+use analysis::CellSummary;
 
-use crate::words::gap;
+use crate::side::absent;
 
 pub use actions::{Direction, github_action_benchmark};
 pub use bmf::bmf;
@@ -44,12 +44,7 @@ pub struct Export {
 
 /// Why a cell has no figures; nothing where it has some.
 fn gap(cell: &CellSummary) -> Option<String> {
-    let name = &cell.cell.cell;
-    match &cell.measured {
-        Measurement::Figures(_) | Measurement::Operations(_) => None,
-        Measurement::Failed { reason, .. } => Some(format!("{name}: failed: {}", gap::words(reason))),
-        Measurement::NotRun { reason } => Some(format!("{name}: not run: {}", gap::words(reason))),
-    }
+    Some(format!("{}: {}", cell.cell.cell, absent(cell)?))
 }
 
 /// Text without line breaks and other control characters, for forms whose unit is the line.

@@ -8,6 +8,7 @@ mod blocks;
 mod figure;
 mod table;
 
+use crate::group::distinct;
 use crate::markup::text;
 use crate::page::{Document, Page};
 use crate::sections;
@@ -117,12 +118,7 @@ fn navigation_list<'a>(links: impl Iterator<Item = (String, &'a str)>) -> String
 
 /// Which tools made the records.
 fn foot(documents: &[Document<'_>]) -> String {
-    let mut tools: Vec<&str> = Vec::new();
-    for document in documents {
-        if !tools.contains(&document.tool.as_str()) {
-            tools.push(&document.tool);
-        }
-    }
+    let tools = distinct(documents.iter().map(|document| document.tool.as_str()));
     format!(
         "<footer><p class=\"muted\">measured by {}<span class=\"printed\">; parts that are folded away are not \
          printed</span></p></footer>\n",

@@ -6,7 +6,7 @@ use analysis::{CellSummary, NetworkFigures, Summary, WireFinding};
 use record::Target;
 
 use crate::grid::{Column, Grid, Width};
-use crate::group::gravest;
+use crate::group::{distinct, gravest};
 use crate::number::{latency, percent, three_digits, two_digits};
 use crate::side::{apart, of_measured};
 use crate::words;
@@ -151,13 +151,8 @@ fn connections(summary: &Summary, target: &Target) -> Option<String> {
 }
 
 fn engines<'a>(summary: &'a Summary, target: &Target) -> Vec<&'a str> {
-    let mut engines = Vec::new();
-    for cell in summary.cells.iter().filter(|cell| cell.cell.target == target.name) {
-        if !engines.contains(&cell.cell.engine.as_str()) {
-            engines.push(&cell.cell.engine);
-        }
-    }
-    engines
+    let of_target = summary.cells.iter().filter(|cell| cell.cell.target == target.name);
+    distinct(of_target.map(|cell| cell.cell.engine.as_str()))
 }
 
 /// All that is known of a target behind a network, for the table of targets: engines, connections, attempts, and each fact

@@ -135,10 +135,15 @@ pub(crate) fn part(share: f64) -> String {
 
 /// A share of the line: `278 %`, and `17,665 x` from 10,000 % on.
 pub(crate) fn of_line(share: f64) -> String {
+    in_times(share).unwrap_or_else(|| percent(share))
+}
+
+/// A share of the line that is told in times, since its percents are too many: `17,665 x`, `2e7 x`.
+pub(crate) fn in_times(share: f64) -> Option<String> {
     match share {
-        ..100.0 => percent(share),
-        ..1e6 => format!("{} x", feed::group_digits(share.round() as u64)),
-        _ => format!("{share:.0e} x"),
+        ..100.0 => None,
+        ..1e6 => Some(format!("{} x", feed::group_digits(share.round() as u64))),
+        _ => Some(format!("{share:.0e} x")),
     }
 }
 

@@ -5,7 +5,10 @@ use analysis::{CellSummary, Figures, Measurement, Paced, Percentile, Summary, Ta
 use record::Axis;
 
 use crate::grid::{Column, Filling, Grid, Width};
-use crate::number::{RateUnit, interval, latency, milliseconds, of_line, percent, three_digits, two_digits};
+use crate::group::distinct;
+use crate::number::{
+    RateUnit, cut_percent, interval, latency, milliseconds, of_line, percent, three_digits, two_digits,
+};
 use crate::words;
 
 /// Cells up to which every one of them is shown on a terminal; of more, the judged ones.
@@ -123,7 +126,7 @@ fn served(paced: &Paced) -> String {
     if paced.not_served() == 0 {
         return "100 %".to_owned();
     }
-    format!("{:.1} %", (paced.served_share() * 1e3).floor() / 10.0)
+    format!("{} %", cut_percent(paced.served_share()))
 }
 
 /// `27.0 k`, `900`.
@@ -171,12 +174,7 @@ pub(crate) fn phases(summary: &Summary) -> Grid {
 pub(crate) fn requests(summary: &Summary) -> Vec<Grid> {
     let of_cell = |cell: &CellSummary| cell.figures().map_or_else(Vec::new, |figures| steps(figures, false));
     let all = phased(summary, |figures| !steps(figures, false).is_empty());
-    let mut kinds: Vec<Vec<&'static str>> = Vec::new();
-    for steps in all.iter().map(|cell| of_cell(cell)) {
-        if !kinds.contains(&steps) {
-            kinds.push(steps);
-        }
-    }
+    let kinds = distinct(all.iter().map(|cell| of_cell(cell)));
     let grid = |kind: Vec<&'static str>| {
         let cells: Vec<&CellSummary> = all.iter().copied().filter(|cell| of_cell(cell) == kind).collect();
         let grid = of_measured(summary, "where a request's time goes: p50/p99 of each phase, ms", &cells);
@@ -251,12 +249,9 @@ pub(crate) fn apart(cell: &CellSummary, cells: &[&CellSummary]) -> String {
             .find(|axis| axis.name == name)
             .map(|axis| (axis.value.clone(), axis.unit.clone()))
     };
-    let mut names: Vec<&str> = Vec::new();
-    for axis in cells.iter().flat_map(|cell| &cell.cell.axes) {
-        if !IN_COLUMNS.contains(&axis.axis()) && !names.contains(&axis.name.as_str()) {
-            names.push(&axis.name);
-        }
-    }
+    let axes = cells.iter().flat_map(|cell| &cell.cell.axes);
+    let names: Vec<&str> =
+        distinct(axes.filter(|axis| !IN_COLUMNS.contains(&axis.axis())).map(|axis| axis.name.as_str()));
     let varies = |name: &&&str| cells.iter().any(|other| value(other, name) != value(cells[0], name));
     let words = names.iter().filter(varies).filter_map(|name| value(cell, name)).map(|(value, unit)| {
         match value.parse().ok().filter(|_| unit == "B") {

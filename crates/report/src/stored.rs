@@ -1,4 +1,4 @@
-//! How data lie, pass by pass, what is written beside, and what copying them takes: tables and sentences below them.
+//! How data lie, epoch by epoch, what is written beside, and what copying them takes: tables and sentences below them.
 
 mod checkpoints;
 mod copies;

@@ -7,6 +7,8 @@ use analysis::{CellSummary, Figures, Measurement, Summary, TrainingFigures};
 use feed::counted_noun;
 use record::Training;
 
+use crate::group::distinct;
+
 pub(crate) use lines::facts;
 pub(crate) use tables::{stall, table};
 
@@ -93,12 +95,7 @@ pub(crate) fn jobs(summary: &Summary) -> Vec<Job<'_>> {
 /// One job of each target: the judged one, else the first with as many accelerators as the need, else the first.
 pub(crate) fn chosen(summary: &Summary) -> Vec<Job<'_>> {
     let jobs = jobs(summary);
-    let mut targets: Vec<&str> = Vec::new();
-    for job in &jobs {
-        if !targets.contains(&job.cell.cell.target.as_str()) {
-            targets.push(&job.cell.cell.target);
-        }
-    }
+    let targets = distinct(jobs.iter().map(|job| job.cell.cell.target.as_str()));
     let needed = summary.need.as_ref().map_or(0, |need| need.accelerators);
     let of_target = |target: &str| {
         let of_target = || jobs.iter().filter(|job| job.cell.cell.target == target);

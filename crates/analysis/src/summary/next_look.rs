@@ -82,8 +82,9 @@ pub fn next_look(record: &RunRecord) -> Option<Look> {
     let to = looks::next(&record.run.measure, from)?;
     // Rounds cost minutes and, on S3, money: a target that is decided gets no more of them.
     let takes_part = |target: &&record::Target| from == 0 || is_open(&summary, &target.name);
-    let chosen = storages().filter(takes_part).flat_map(|target| fresh_cells(&summary, target)).collect();
-    look(record, chosen, from..to)
+    let chosen: Vec<String> =
+        storages().filter(takes_part).flat_map(|target| fresh_cells(&summary, target)).collect();
+    look(record, &chosen, from..to)
 }
 
 /// The same of rounds that are added to a run. Targets that were left after different numbers of rounds are gone on with
@@ -98,11 +99,12 @@ pub fn next_added_look(record: &RunRecord, more: &MoreRounds) -> Option<Look> {
     let left: Vec<((u32, u32), OpenTarget)> = open.filter_map(|one| Some((rounds(&one)?, one))).collect();
     let (from, to) = left.iter().map(|(rounds, _)| *rounds).min()?;
     let together = left.into_iter().filter(|(rounds, _)| *rounds == (from, to));
-    look(record, together.flat_map(|(_, one)| one.cells).collect(), from..to)
+    let chosen: Vec<String> = together.flat_map(|(_, one)| one.cells).collect();
+    look(record, &chosen, from..to)
 }
 
 /// In the order of the scenario.
-fn look(record: &RunRecord, chosen: Vec<String>, rounds: Range<u32>) -> Option<Look> {
+fn look(record: &RunRecord, chosen: &[String], rounds: Range<u32>) -> Option<Look> {
     let names = record.run.cells.iter().map(|cell| &cell.cell);
     let cells: Vec<String> = names.filter(|cell| chosen.contains(cell)).cloned().collect();
     (!cells.is_empty()).then_some(Look { cells, rounds })
@@ -192,7 +194,7 @@ mod tests {
                 rep.window_start_ns = begins_ns(rep);
             }
         }
-        assert_eq!(width(&record), undisturbed);
+        assert_eq!(width(&record).to_bits(), undisturbed.to_bits());
         // After 12 rounds, between the looks at 10 and 14.
         record.segments.push(record::Segment {
             started: "2026-11-24T11:28:34Z".to_owned(),

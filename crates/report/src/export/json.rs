@@ -7,6 +7,7 @@ use record::{Cell, Outcome, Role, RunRecord};
 use serde_json::{Map, Value, json};
 
 use super::{Export, gap};
+use crate::words;
 
 /// Every repetition with all its figures and counts. A cell without repetitions has one line with its `gap`.
 pub fn jsonl(record: &RunRecord, summary: &Summary) -> Export {
@@ -88,7 +89,7 @@ fn repetition(record: &RunRecord, figures: &RepFigures<'_>) -> Value {
         put(metric.name, (*value).into());
     }
     if let Some(gap) = &figures.gap {
-        put("gap", gap::words(gap).into());
+        put("gap", words::gap::words(gap).into());
     }
     Value::Object(object)
 }

@@ -5,6 +5,7 @@ use record::{Cell, RunRecord};
 
 use super::json::{outcome, role};
 use super::{Export, gap};
+use crate::words;
 
 const COLUMNS: [&str; 26] = [
     "run_id",
@@ -77,7 +78,7 @@ impl Table {
             self.row(&row(record, figures.cell, which(), [metric.name, unit, &value, ""]));
         }
         if let Some(gap) = &figures.gap {
-            self.row(&row(record, figures.cell, which(), ["", "", "", &gap::words(gap)]));
+            self.row(&row(record, figures.cell, which(), ["", "", "", &words::gap::words(gap)]));
         }
     }
 

@@ -102,16 +102,11 @@ fn jobs(summary: &Summary) -> Grid {
         .column(wide("interval s"), |(_, job)| job.interval_s.map(three_digits))
         .column(wide("longest s"), |(_, job)| job.written.longest_s.map(three_digits))
         .note(|(cell, job)| {
-            noted([verdict(summary, cell), plan(cell), outcomes(&job.written.outcomes), doubts(cell)])
+            let verdict = summary.verdict_on(cell).map(|verdict| verdict.word().to_owned());
+            let made = outcomes(&job.written.outcomes);
+            noted([verdict.unwrap_or_default(), plan(cell), made, doubts(cell)])
         })
         .done()
-}
-
-/// The verdict that rests on a cell.
-fn verdict(summary: &Summary, cell: &CellSummary) -> String {
-    let own =
-        summary.verdicts.iter().find(|verdict| verdict.cell.as_deref() == Some(cell.cell.cell.as_str()));
-    own.map(|verdict| verdict.word().to_owned()).unwrap_or_default()
 }
 
 /// What is said of a job below the tables.

@@ -9,6 +9,7 @@ use super::scale::Scale;
 use super::sign::{Sample, Sign};
 use super::theme::Ink;
 use super::{RenderError, plot};
+use crate::group::place;
 use crate::number::RateUnit;
 use crate::plain::shortened;
 use crate::plot::{Plot, PlotTable};
@@ -92,10 +93,8 @@ fn targets(history: &History) -> Vec<Target<'_>> {
         if curve.points.is_empty() {
             continue;
         }
-        let at = targets.iter().position(|panel| panel.name == cell.target).unwrap_or_else(|| {
-            targets.push(Target { name: &cell.target, curves: Vec::new(), lines: Vec::new() });
-            targets.len() - 1
-        });
+        let made = || Target { name: &cell.target, curves: Vec::new(), lines: Vec::new() };
+        let at = place(&mut targets, |target| target.name == cell.target, made);
         if targets[at].curves.len() == CURVES_MAX {
             continue;
         }

@@ -75,10 +75,8 @@ fn late(late: u64, steps: u64) -> String {
 
 /// The verdict that rests on it, what its fresh repetitions say, what was lost, and reasons to doubt it.
 fn note(summary: &Summary, cell: &CellSummary) -> String {
-    let verdict =
-        summary.verdicts.iter().find(|verdict| verdict.cell.as_deref() == Some(cell.cell.cell.as_str()));
     let demo = is_demo(summary, cell).then(|| "DEMO".to_owned());
-    let verdict = verdict.map(|verdict| verdict.word().to_owned()).or(demo);
+    let verdict = summary.verdict_on(cell).map(|verdict| verdict.word().to_owned()).or(demo);
     let lost = Job::measured(cell).map(|job| job.training.lost_samples).filter(|lost| *lost > 0);
     let lost = lost.map(|lost| format!("{} lost", feed::counted_noun(lost, "sample")));
     let first = verdict.into_iter().chain(cell.confirmed.as_ref().map(confirmed)).chain(lost);

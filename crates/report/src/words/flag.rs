@@ -70,6 +70,7 @@ pub(crate) fn words(flag: &Flag) -> String {
         Flag::Abandoned { reads } => format!("{} abandoned", counted_noun(*reads, "read")),
         Flag::Exhausted { .. } => "dataset read once before the window ended".to_owned(),
         Flag::RanOut { steps, asked, .. } => ran_out(*steps, *asked),
+        Flag::Clamped { reads: 1 } => "1 latency above 60 s".to_owned(),
         Flag::Clamped { reads } => format!("{} latencies above 60 s", group_digits(*reads)),
         Flag::NoHistogram { repetitions } => {
             format!("latencies of {} missing", count(repetitions, "repetition"))

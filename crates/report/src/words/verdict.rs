@@ -9,6 +9,7 @@ use record::CheckpointPlan;
 
 use super::share::{of_line, percent, utilization};
 use super::{curve, diagnosis, flag, gap, need};
+use crate::number::cut_percent;
 
 /// What a demo is.
 const DEMO: &str = "server started by feedline: shown, not judged";
@@ -279,12 +280,7 @@ fn condition(of: &Condition) -> String {
 
 /// Cut and not rounded near the whole: 99.8 % is not all.
 fn cut(share: f64) -> String {
-    if share < 0.99 { percent(share) } else { format!("{} %", cut_tenths(share)) }
-}
-
-/// Percent with one decimal, cut and not rounded: 89.96 is not 90.
-fn cut_tenths(share: f64) -> String {
-    format!("{:.1}", (share * 1e3).floor() / 10.0)
+    if share < 0.99 { percent(share) } else { format!("{} %", cut_percent(share)) }
 }
 
 /// `not at 256 KiB samples (depths 1-32: 36 to 60 % of its line)`.
@@ -304,11 +300,11 @@ pub(crate) fn unreached(of: &Unreached) -> String {
         }
         Unreached::More(ways) => format!("and {ways} more"),
         Unreached::JudgedWithCheckpoints { plan, without_au } => {
-            let without = without_au.map(|au| format!("; without them AU {} %", cut_tenths(au)));
+            let without = without_au.map(|au| format!("; without them AU {} %", cut_percent(au)));
             format!("judged {}{}", with_checkpoints(plan), without.unwrap_or_default())
         }
         Unreached::WithCheckpoints { plan, au } => {
-            format!("not {}: AU {} %", with_checkpoints(plan), cut_tenths(*au))
+            format!("not {}: AU {} %", with_checkpoints(plan), cut_percent(*au))
         }
     }
 }
