@@ -65,7 +65,7 @@ fn leases(
 ) -> Result<Leases, Failure> {
     let machine = ThisMachine::new(stop);
     let group = match claim {
-        Claim::Alone => machine.own_group(),
+        Claim::Alone => ThisMachine::own_group(),
         Claim::WithItsOthers(group) => group.clone(),
     };
     let mut leases = Vec::new();

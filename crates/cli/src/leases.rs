@@ -35,7 +35,9 @@ impl Leases {
         thread::Builder::new().name("leases".to_owned()).spawn(move || {
             while is_over.recv_timeout(Duration::from_nanos(RENEWED_NS)) == Err(RecvTimeoutError::Timeout) {
                 // A server that is away is waited for by the run, which says so; the lease is renewed after that.
-                leases.iter_mut().for_each(|lease| drop(lease.renew()));
+                for lease in &mut leases {
+                    drop(lease.renew());
+                }
             }
             for lease in leases {
                 if let Err(error) = lease.release() {
@@ -73,7 +75,7 @@ impl<'a> ThisMachine<'a> {
     }
 
     /// A group that no other process is in.
-    pub(crate) fn own_group(&self) -> String {
+    pub(crate) fn own_group() -> String {
         format!("{:016x}", random())
     }
 

@@ -55,7 +55,7 @@ impl Ready {
         loaded: Loaded,
         args: &MeasureArgs,
         asked: &Announced,
-        claim: Claim,
+        claim: &Claim,
     ) -> Result<Self, Failure> {
         let stop = signals::stop_flag_within_grace()?;
         let stores = open(&loaded.plan)?;
@@ -68,7 +68,7 @@ impl Ready {
         loaded: Loaded,
         stores: Stores,
         args: &MeasureArgs,
-        claim: Claim,
+        claim: &Claim,
         stop: Arc<AtomicBool>,
     ) -> Result<Self, Failure> {
         let counters = Arc::new(Counters::default());
@@ -81,7 +81,7 @@ impl Ready {
         let report = |target: &str, done, total| progress.writing(target, done, total);
         let data = data::make_ready(&loaded.plan, &stores, cores, &report, &stop)?;
         // After they are written: the marker that is locked is made with them.
-        let held = claim::claim(&loaded.plan, (&data, &stores), &claim, &stop)?;
+        let held = claim::claim(&loaded.plan, (&data, &stores), claim, &stop)?;
         let checkpoints = Arc::new(Checkpoints::make(&loaded.plan, &stores)?);
         Ok(Self { loaded, progress, stop, counters, cores, results, checkpoints, stores, data, _held: held })
     }

@@ -114,7 +114,6 @@ fn supervise(
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test ends where a step of it fails")]
 
     use std::fs;
 

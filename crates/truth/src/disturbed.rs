@@ -104,7 +104,7 @@ fn interrupted(
             violations(stage, &broken, &summary).into_iter().map(|wrong| format!("interrupted: {wrong}")),
         );
     }
-    let mut resumed = stage.run(&Ending::Whole, Some(&folder), Some(left.clone()))?;
+    let mut resumed = stage.run(&Ending::Whole, Some(&folder), Some(&left))?;
     let stored = read_run(&folder)?;
     if stored.lines != [&left.lines, resumed.own_lines()].concat() {
         wrong.push("gone on with: what is on storage is not what was recorded".to_owned());

@@ -65,7 +65,7 @@ fn once(args: &RunArgs, interrupted: Option<Interrupted>) -> Result<Exit, Failur
     let claim = slots.as_ref().map_or(Claim::Alone, |slots| Claim::WithItsOthers(slots.name()));
     let time = interrupted.as_ref().and_then(|of| of.time_of_more(&loaded.plan));
     let announced = Announced { time, ..Announced::of(&args.input, false) };
-    let ready = Ready::make(loaded, &args.measure, &announced, claim)?;
+    let ready = Ready::make(loaded, &args.measure, &announced, &claim)?;
     if let Some(name) = &args.add_to {
         baseline::prepare(&args.measure.results, name)?;
     }

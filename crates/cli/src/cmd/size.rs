@@ -32,7 +32,7 @@ pub(crate) fn once(args: &SizeArgs, interrupted: Option<Interrupted>) -> Result<
     if let Some(interrupted) = &interrupted {
         resume::refuse_other_scenario(interrupted, &loaded.text, &session::redactor(keep_names))?;
     }
-    let ready = Ready::make(loaded, &args.measure, &Announced::of(&args.input, true), Claim::Alone)?;
+    let ready = Ready::make(loaded, &args.measure, &Announced::of(&args.input, true), &Claim::Alone)?;
     let kind = RunKind { size: Some(args.find.axis()), show: args.show, ..RunKind::default() };
     let mut session = match interrupted {
         Some(interrupted) => Session::go_on(&ready, keep_names, args.show, interrupted)?,

@@ -30,7 +30,7 @@ pub(crate) fn follow(args: &RunArgs, name: &str) -> Result<Exit, Failure> {
     let loaded = if is_there { loaded.with_margins(false)? } else { loaded };
     let stores = session::open(&loaded.plan)?;
     let claim = Claim::WithItsOthers(variant.group.clone());
-    let ready = Ready::with(loaded, stores, &args.measure, claim, Arc::clone(&stop))?;
+    let ready = Ready::with(loaded, stores, &args.measure, &claim, Arc::clone(&stop))?;
     let kind = RunKind { variant: Some((variant, variants)), command: Some(command), ..RunKind::default() };
     let mut session = Session::begin(&ready, args.measure.no_redact, kind)?;
     answer(&Answer::Ready { cells: ready.loaded.plan.cells.len() })?;

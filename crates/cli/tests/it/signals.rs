@@ -29,15 +29,18 @@ struct Phase {
     /// Whether the run is in the phase.
     is_reached: fn(&Running<'_>) -> bool,
     /// What becomes of the server before the run, and in the phase.
-    server_is: (fn(&mut Served), fn(&mut Served)),
+    server_is: (Act, Act),
     /// What is said before the signal comes.
     says: &'static str,
     /// What is left.
     leaves: Leaves,
 }
 
-const THERE: fn(&mut Served) = |_| ();
-const SILENT: fn(&mut Served) = |server| server.freeze();
+/// What is done to the server.
+type Act = fn(&mut Served);
+
+const THERE: Act = |_| ();
+const SILENT: Act = |server| server.freeze();
 
 /// What a run leaves that a signal ended.
 #[derive(Clone, Copy, PartialEq, Eq)]

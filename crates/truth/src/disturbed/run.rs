@@ -133,7 +133,7 @@ impl<'a> Stage<'a> {
         &self,
         ending: &Ending,
         folder: Option<&Path>,
-        before: Option<RunRecord>,
+        before: Option<&RunRecord>,
     ) -> Result<Ran, Box<dyn Error>> {
         let clock = Clock::simulated();
         let stop = Arc::new(AtomicBool::new(false));
@@ -162,10 +162,10 @@ impl<'a> Stage<'a> {
             ..Keeper::new(play::begun(&self.plan, &self.data, facts), &witness)
         };
         if let Some(folder) = folder {
-            keeper.writer = Some(self.writer(folder, &mut keeper.ran.record, before.as_ref(), &clock)?);
+            keeper.writer = Some(self.writer(folder, &mut keeper.ran.record, before, &clock)?);
             keeper.folder = Some(folder);
         }
-        let made: Vec<Rep> = before.iter().flat_map(reps).cloned().collect();
+        let made: Vec<Rep> = before.into_iter().flat_map(reps).cloned().collect();
         let begun = made.iter().map(|rep| rep.order + 1).max().unwrap_or(0);
         bench.go_on_after(made, begun, keeper.ran.record.segments.len() as u32);
         match self.steps(&mut bench, &mut keeper) {
