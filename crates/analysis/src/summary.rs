@@ -155,6 +155,7 @@ pub fn summarise(record: &RunRecord) -> Summary {
     let (panels, predictions) = prediction::curves(record, &all);
     let source = Source { record, lines: &lines, cells, panels: &panels, checkpoints: &checkpoints };
     let judged = Judged::of(&source);
+    // After the verdicts: of the cells of one target and engine the judged one has the curve.
     let percentiles = quantiles::curves(&source, &judged);
     let not_tested = coverage::of_run(&source, &judged);
     // Last of the notes: it informs, while those before it may spoil a figure.

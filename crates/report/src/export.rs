@@ -39,6 +39,7 @@ pub struct Export {
     /// The text of the file, complete with its last line break.
     pub text: String,
     /// What was left out and why, a sentence each.
+    // Beside the text and not in it: most forms have no place for what is missing, and a caller prints it.
     pub gaps: Vec<String>,
 }
 

@@ -50,6 +50,7 @@ pub(crate) fn gravest<'a, K: PartialEq, T>(
         match gravest.iter_mut().find(|(known, ..)| *known == kind) {
             Some((_, worst, names)) if extent(&one) > extent(worst) => {
                 *worst = one;
+                // In front: the one whose words are shown is the one to look at first.
                 names.insert(0, name);
             }
             Some((_, _, names)) => names.push(name),

@@ -36,6 +36,7 @@ impl RateUnit {
         format!("{} {}", three_digits(bps / own.bps), own.name)
     }
 
+    // Below a hundredth of the unit two digits would be lost behind zeros.
     fn suits(self, bps: f64) -> bool {
         bps <= 0.0 || bps >= 0.0095 * self.bps
     }
@@ -62,6 +63,7 @@ pub(crate) fn grouped(value: f64) -> String {
 pub(crate) fn two_digits(value: f64) -> String {
     match value.abs() {
         v if v >= 1e6 => format!("{value:.1e}"),
+        // Two digits: the third of a latency differs from run to run.
         v if v >= 9.95 => format!("{value:.0}"),
         v if v >= 0.95 => format!("{value:.1}"),
         v if v >= 0.095 => format!("{value:.2}"),
@@ -127,6 +129,7 @@ pub(crate) fn cut_percent(share: f64) -> String {
 /// A part of a whole: `0 %`, `<0.1 %`, `4.2 %`.
 pub(crate) fn part(share: f64) -> String {
     match share {
+        // Nothing and almost nothing are told apart: a stall of a thousandth is a stall.
         0.0 => "0 %".to_owned(),
         ..0.0005 => "<0.1 %".to_owned(),
         _ => format!("{:.1} %", share * 100.0),

@@ -12,6 +12,7 @@ use crate::number::{
 use crate::words;
 
 /// Cells up to which every one of them is shown on a terminal; of more, the judged ones.
+// Fewer than in the table of cells: several of these tables stand above the verdicts.
 const SHOWN_MAX: usize = 12;
 const SHOWN: &str = "the judged cells";
 
@@ -40,6 +41,7 @@ pub(crate) fn of_measured<'a>(
 pub(crate) fn metadata(summary: &Summary) -> Grid {
     let cells: Vec<&CellSummary> = summary.metadata().collect();
     let fastest = summary.metadata().filter_map(|cell| Some(cell.operations()?.ops_per_s.mean));
+    // By the fastest, as rates in bytes are: one unit for the column.
     let (unit, divisor) = match fastest.fold(0.0, f64::max) {
         1e6.. => ("M ops/s", 1e6),
         1e3.. => ("k ops/s", 1e3),
@@ -117,6 +119,7 @@ fn response(percentile: Percentile) -> String {
     match percentile {
         Percentile::At(ns) => milliseconds(Some(ns)),
         Percentile::Unknown => "-".to_owned(),
+        // A dash would say that nobody counted; here it is known that the wait had no end in the window.
         Percentile::NotServed => "none".to_owned(),
     }
 }
@@ -133,6 +136,7 @@ fn served(paced: &Paced) -> String {
 fn count(count: u64) -> String {
     match count as f64 {
         many @ 1e6.. => format!("{} M", three_digits(many / 1e6)),
+        // From ten thousand on: four digits are read as they stand.
         some @ 1e4.. => format!("{} k", three_digits(some / 1e3)),
         _ => count.to_string(),
     }
@@ -144,6 +148,7 @@ fn paced_note(cell: &CellSummary, unit: RateUnit) -> String {
     let pace = cell.cell.pace.as_ref().map(|pace| format!("{} arrivals", pace.arrivals));
     let below = paced.of_line.filter(|_| !paced.offers_line);
     let below = below.map(|share| format!("offers {} of the line: no verdict", of_line(share)));
+    // Served, and late: the queue grew through the window, and what ended behind it was not kept up with.
     let behind = !paced.keeps_up() && paced.kept_share < paced.served_share();
     let achieved = (paced.not_served() > 0 || behind).then(|| {
         let late = if behind { ", the rest after the window" } else { "" };
@@ -174,6 +179,7 @@ pub(crate) fn phases(summary: &Summary) -> Grid {
 pub(crate) fn requests(summary: &Summary) -> Vec<Grid> {
     let of_cell = |cell: &CellSummary| cell.figures().map_or_else(Vec::new, |figures| steps(figures, false));
     let all = phased(summary, |figures| !steps(figures, false).is_empty());
+    // Phases of two protocols have no column in common, and a table of both would be half empty.
     let kinds = distinct(all.iter().map(|cell| of_cell(cell)));
     let grid = |kind: Vec<&'static str>| {
         let cells: Vec<&CellSummary> = all.iter().copied().filter(|cell| of_cell(cell) == kind).collect();
@@ -190,6 +196,7 @@ fn phased(summary: &Summary, has: impl Fn(&Figures) -> bool) -> Vec<&CellSummary
 /// The phases of a cell, where they are those of a file (`local`) or of a request.
 fn steps(figures: &Figures, local: bool) -> Vec<&'static str> {
     let names: Vec<&'static str> = figures.phases.iter().map(|phase| phase.name).collect();
+    // Nobody opens anything on a network: objects and handles are read by their names.
     let is_local = names.contains(&"open");
     if is_local == local { names } else { Vec::new() }
 }
@@ -214,6 +221,7 @@ fn with_steps<'a>(
         Some(if room == Width::Wide { format!("{both} ({})", percent(phase.share)) } else { both })
     };
     steps.iter().fold(grid, |grid, step| {
+        // Two columns of one name, of which each page has one: the share does not fit on a terminal.
         [Width::Narrow, Width::Wide].into_iter().fold(grid, |grid, room| {
             grid.column(Column::figure(*step).only(room), |cell| figure(cell, step, room))
         })
@@ -252,9 +260,11 @@ pub(crate) fn apart(cell: &CellSummary, cells: &[&CellSummary]) -> String {
     let axes = cells.iter().flat_map(|cell| &cell.cell.axes);
     let names: Vec<&str> =
         distinct(axes.filter(|axis| !IN_COLUMNS.contains(&axis.axis())).map(|axis| axis.name.as_str()));
+    // Held against the first cell: an axis varies if any differs from it.
     let varies = |name: &&&str| cells.iter().any(|other| value(other, name) != value(cells[0], name));
     let words = names.iter().filter(varies).filter_map(|name| value(cell, name)).map(|(value, unit)| {
         match value.parse().ok().filter(|_| unit == "B") {
+            // Axes hold plain numbers of bytes, so that records can be read by programs.
             Some(bytes) => feed::format_bytes(bytes),
             None => format!("{value}{unit}"),
         }
@@ -264,6 +274,7 @@ pub(crate) fn apart(cell: &CellSummary, cells: &[&CellSummary]) -> String {
 
 /// Page faults by read, of memory maps: `0.002 minor and 1.0 major faults per read`.
 pub(crate) fn faults(cell: &CellSummary) -> Option<String> {
+    // Other engines fault for buffers of their own, which says nothing of the storage.
     let system = cell.system.as_ref().filter(|_| cell.cell.engine == "mmap")?;
     let (minor, major) = (system.minor_faults_per_op?, system.major_faults_per_op?);
     Some(format!("{} minor and {} major faults per read", two_digits(minor), two_digits(major)))

@@ -13,6 +13,7 @@ use crate::words;
 pub fn jsonl(record: &RunRecord, summary: &Summary) -> Export {
     let mut text = String::new();
     let mut gaps = Vec::new();
+    // By cell first: in the record repetitions of all cells are interleaved.
     let mut of_cells: BTreeMap<&str, Vec<RepFigures<'_>>> = BTreeMap::new();
     for figures in by_repetition(record) {
         of_cells.entry(&figures.cell.cell).or_default().push(figures);
@@ -86,6 +87,7 @@ fn repetition(record: &RunRecord, figures: &RepFigures<'_>) -> Value {
     put("cpu_user_ns", rep.usage.cpu_user_ns.into());
     put("cpu_system_ns", rep.usage.cpu_system_ns.into());
     for (metric, value) in &figures.values {
+        // All metrics and not those that trackers follow: whoever reads lines wants to choose.
         put(metric.name, (*value).into());
     }
     if let Some(gap) = &figures.gap {

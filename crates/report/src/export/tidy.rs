@@ -48,6 +48,7 @@ pub fn csv(record: &RunRecord, summary: &Summary) -> Export {
         let absent = summary.cell(&cell.cell).and_then(gap);
         if reps.peek().is_none() {
             let why = absent.clone().unwrap_or_else(|| format!("{}: no repetition was made", cell.cell));
+            // A row all the same: a cell that is missing from a table is not missed.
             table.row(&row(record, cell, [""; 5].map(str::to_owned), ["", "", "", &why]));
         }
         for figures in reps {

@@ -35,6 +35,7 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block<'static>> {
 fn plan_words(plan: Option<&CheckpointPlan>) -> String {
     plan.map_or_else(String::new, |plan| {
         let durable =
+            // Said where it is not: a rate of writing into memory is no rate of a storage.
             if plan.durable { "" } else { ", not made durable: some may lie in this client's memory yet" };
         format!(
             "{}: {} in {}, {}{durable}",
@@ -128,6 +129,7 @@ fn sentences(job: &CheckpointedJob) -> Vec<String> {
     let mut said: Vec<String> =
         overhead.into_iter().chain(job.cost.as_ref().map(cost)).chain(shortest).collect();
     said.extend(job.beside.as_ref().map(beside));
+    // Said, because what checkpoints cost can only be held against the same job without them.
     if job.without.is_none() {
         said.push("the same job without checkpoints was not measured".to_owned());
     }

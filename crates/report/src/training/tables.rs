@@ -15,6 +15,7 @@ const SHOWN_MAX: usize = 24;
 pub(crate) fn table(summary: &Summary) -> Grid {
     let cells = cells(summary);
     let chosen: Vec<&str> = chosen(summary).iter().map(|job| job.cell.cell.cell.as_str()).collect();
+    // Where none has figures every row says why.
     let is_shown = |cell: &CellSummary| chosen.is_empty() || chosen.contains(&cell.cell.cell.as_str());
     let title = "training: samples per s; AU % of all accelerators, of the worst, and as DLIO counts; batches that came \
                  late; waits in ms";
@@ -116,6 +117,7 @@ pub(crate) fn stall(summary: &Summary) -> Grid {
     let cells: Vec<&CellSummary> = of_kind.iter().copied().filter(|cell| job(cell).is_some()).collect();
     let grid = of_jobs("where the accelerators' time went: computing, and waiting by cause", &cells)
         .figure("computed", |cell| Some(format!("{} %", cut_percent(job(cell)?.training.au.mean))));
+    // The names alone are asked for here; shares are read row by row.
     let grid = causes(&Stall::default()).iter().enumerate().fold(grid, |grid, (index, (name, _))| {
         grid.figure(name, |cell| Some(part(causes(&job(cell)?.training.stall)[index].1)))
     });

@@ -139,6 +139,8 @@ fn client_limited(ceiling: Option<f64>, null_au: Option<f64>, shares: [Option<f6
 fn not_as_asked(state: &str, proven: &str, resident: Option<f64>) -> String {
     match resident {
         Some(share) => format!("not {state}: {} resident", percent(share)),
+        // Unknown and wrong are told apart: the one is mended by another file system, the other by stopping a
+        // reader.
         None => format!("{proven} not proven"),
     }
 }
@@ -169,6 +171,7 @@ fn not_reread(unread: u64, of: u64, kinds: &BTreeMap<String, u64>) -> String {
 fn waited(share: f64, crowd: Option<&Crowd>) -> String {
     let waited = format!("own threads waited for a processor {} of the time", percent(share));
     let Some(Crowd { own_cores, others_cores, cores, names }) = crowd else { return waited };
+    // Others are blamed only where they used more than this process: its own threads wait for each other too.
     if crowd.is_some_and(Crowd::is_of_others) {
         format!("{waited}: other processes held {others_cores:.1} of {cores} cores{}", named(names))
     } else {
@@ -199,6 +202,7 @@ fn merged(request_bytes: u64, block_bytes: u64, submit_batch: Option<u32>) -> St
     let batch = submit_batch.map(|batch| format!("; submit_batch {batch}")).unwrap_or_default();
     format!(
         "requests were merged: {:.0} KiB per device request for blocks of {}{batch}",
+        // KiB with no fraction: the device's requests are whole sectors.
         request_bytes as f64 / 1024.0,
         format_bytes(block_bytes)
     )
@@ -216,6 +220,7 @@ fn late(p99_ns: Option<(u64, u64)>, given_up: f64) -> String {
 }
 
 fn offered_less(share: f64, in_steps: bool) -> String {
+    // A step is many arrivals at once, and a short window holds a few of them more or less by chance.
     let few = if in_steps { "the window holds too few steps: " } else { "" };
     format!("{few}{} of the rate was offered", percent(share))
 }

@@ -10,6 +10,7 @@ pub(crate) fn of_line(share: f64) -> String {
 /// A utilization: `96.1 %`, and one digit more from 99.9 on, cut and not rounded, since 99.96 is not all.
 pub(crate) fn utilization(au: f64) -> String {
     let percent = au * 100.0;
+    // Cut and with a second digit: what a user reads as 100 % must be all.
     if (99.9..100.0).contains(&percent) {
         // The tolerance keeps 99.98 from becoming 99.97 by its own binary form.
         return format!("{:.2} %", (percent * 100.0 + 1e-6).floor() / 100.0);

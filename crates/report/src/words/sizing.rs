@@ -25,6 +25,7 @@ pub(crate) fn sentence(of: &Sizing) -> String {
         }
         (None, None) => "nothing was measured".to_owned(),
     };
+    // Behind the figures: they stand, and what narrows them comes after.
     let doubt = of.doubt().map(|doubt| format!("; not sure: {}", doubted(of, doubt))).unwrap_or_default();
     format!("{found}{doubt}; {} tried", counted_noun(of.tried as u64, "value"))
 }

@@ -18,6 +18,7 @@ const LOWER: (i32, i32) = (150, 110);
 const PANELS_MAX: usize = 6;
 const COLUMNS: usize = 2;
 /// Shortest epoch with a number or an interval on its bar, as a share of the time shown.
+// A narrower bar has no room for two digits.
 const NUMBERED_MIN: f64 = 0.05;
 /// What was predicted of an epoch.
 const PREDICTED: Stroke = Stroke::model(Ink::Text, 2);
@@ -30,6 +31,7 @@ struct Course<'a> {
 
 /// What the lower plot shows of an epoch: hits of a tier where there is one, else what storage was not asked for.
 fn cached(epoch: &EpochFigures) -> Option<Rate> {
+    // The tier first: its hits are counted, where the other share is what is left of two counts.
     epoch.tier_hits.or(epoch.cache_share)
 }
 
@@ -61,6 +63,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
 
 fn course<'a>(summary: &Summary, figures: &'a CellEpochs) -> Option<Course<'a>> {
     let cell = summary.cells.get(figures.cell)?;
+    // A job takes what its accelerators leave, and no line is what its reads are held against.
     let line_bps = cell.line.filter(|_| cell.cell.training.is_none()).map(|line| line.bps);
     Some(Course { title: title(summary, cell), figures, line_bps })
 }

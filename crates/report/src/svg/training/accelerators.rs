@@ -44,6 +44,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
         let x = Scale::counts(numbers(target), "accelerators on this client");
         let y = Scale::percents(Mark::heights(&marks), STEP, "accelerator utilization (AU), %");
         PlotPanel::new(vec![target.name.clone()], (x, y), height_of(targets.len(), PLOT), marks)
+            // The lowest where a scenario varies it: below that none is fed.
             .starving_below(thresholds(target).into_iter().reduce(f64::min))
             .labelled(labels(target))
     };
@@ -78,6 +79,7 @@ fn targets<'a>(summary: &Summary, jobs: &[Job<'a>]) -> Vec<Target<'a>> {
     for series in targets.iter_mut().flat_map(|target| &mut target.series) {
         series.jobs.sort_by_key(|job| job.plan.accelerators);
     }
+    // A point alone is a row of the table.
     targets.retain(|target| numbers(target).len() > 1);
     targets
 }
