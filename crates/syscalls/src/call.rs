@@ -5,6 +5,20 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+/// What becomes of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// The kernel makes it.
+    Pass,
+    /// It is not made, and its caller is told that it ended well: for waits for storage, which may take long and which a test
+    /// need not have.
+    Skip,
+    /// It fails with this error number, and nothing is done.
+    Fail(i32),
+    /// Of a write, the first half is written, and the caller is told so. Any other call passes.
+    Half,
+}
+
 /// A call that changes files, or makes a change last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Call {

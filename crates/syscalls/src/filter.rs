@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd as _, FromRawFd as _};
 
 use rustix::fd::OwnedFd;
 
-use crate::{Answer, Call};
+use crate::call::{Answer, Call};
 
 /// Calls that change files wherever they are made.
 const CALLS: [i64; 11] = [

@@ -15,21 +15,7 @@ use std::thread;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
 
-pub use call::Call;
-
-/// What becomes of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
-    /// The kernel makes it.
-    Pass,
-    /// It is not made, and its caller is told that it ended well: for waits for storage, which may take long and which a test
-    /// need not have.
-    Skip,
-    /// It fails with this error number, and nothing is done.
-    Fail(i32),
-    /// Of a write, the first half is written, and the caller is told so. Any other call passes.
-    Half,
-}
+pub use call::{Answer, Call};
 
 /// Runs `body` on a thread of its own. Each call by which it is about to change something below `folder` is shown to
 /// `answer`, and those that were made are returned, in their order.
@@ -114,7 +100,6 @@ fn supervise(
 
 #[cfg(test)]
 mod tests {
-
     use std::fs;
 
     use super::*;

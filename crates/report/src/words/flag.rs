@@ -70,8 +70,7 @@ pub(crate) fn words(flag: &Flag) -> String {
         Flag::Abandoned { reads } => format!("{} abandoned", counted_noun(*reads, "read")),
         Flag::Exhausted { .. } => "dataset read once before the window ended".to_owned(),
         Flag::RanOut { steps, asked, .. } => ran_out(*steps, *asked),
-        Flag::Clamped { reads: 1 } => "1 latency above 60 s".to_owned(),
-        Flag::Clamped { reads } => format!("{} latencies above 60 s", group_digits(*reads)),
+        Flag::Clamped { reads } => clamped(*reads),
         Flag::NoHistogram { repetitions } => {
             format!("latencies of {} missing", count(repetitions, "repetition"))
         }
@@ -192,6 +191,11 @@ fn in_brackets(words: Option<&String>) -> String {
 fn ran_out(steps: u64, asked: Option<u64>) -> String {
     let asked = asked.map(|asked| format!(" of {}", group_digits(asked))).unwrap_or_default();
     format!("dataset read once after {}{asked} steps", group_digits(steps))
+}
+
+fn clamped(reads: u64) -> String {
+    let latencies = if reads == 1 { "latency" } else { "latencies" };
+    format!("{} {latencies} above 60 s", group_digits(reads))
 }
 
 fn opened(files: u64) -> String {

@@ -20,8 +20,8 @@ use record::{
     RunRecord, RunWriter, Segment,
 };
 
-use crate::disturbed::Met;
 use crate::disturbed::scene::{Interruption, Scene};
+use crate::disturbed::script::Script;
 use crate::disturbed::witness::{Log, Misbehaving, Witness};
 use crate::play;
 
@@ -112,6 +112,41 @@ pub(crate) fn reps(record: &RunRecord) -> impl Iterator<Item = &Rep> {
     record.lines.iter().filter_map(|line| if let Line::Rep(rep) = line { Some(&**rep) } else { None })
 }
 
+/// What scenes have come to, so that a test can tell whether they reached what they are for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Met {
+    /// Repetitions that were recorded.
+    pub repetitions: u64,
+    /// Those that met an outage.
+    pub outages: u64,
+    /// Those that failed.
+    pub failed: u64,
+    /// Operations that failed.
+    pub errors: u64,
+    /// Repetitions whose bytes were found to be wrong.
+    pub lies_seen: u64,
+    /// Operations that never ended.
+    pub abandoned: u64,
+    /// Runs that were gone on with.
+    pub gone_on: u64,
+    /// Targets that were said to feed.
+    pub feeds: u64,
+}
+
+impl Met {
+    /// Adds what other scenes came to.
+    pub fn add(&mut self, other: &Self) {
+        self.repetitions += other.repetitions;
+        self.outages += other.outages;
+        self.failed += other.failed;
+        self.errors += other.errors;
+        self.lies_seen += other.lies_seen;
+        self.abandoned += other.abandoned;
+        self.gone_on += other.gone_on;
+        self.feeds += other.feeds;
+    }
+}
+
 /// What a scene is played with.
 pub(crate) struct Stage<'a> {
     pub(crate) scene: &'a Scene,
@@ -141,7 +176,7 @@ impl<'a> Stage<'a> {
             Ending::Signal(operation) => Witness::stopping(*operation, &stop),
             Ending::Whole | Ending::Kill(_) => Witness::default(),
         };
-        let store = |script: &crate::disturbed::Script| -> SharedStore {
+        let store = |script: &Script| -> SharedStore {
             Arc::new(Misbehaving::new(script.clone(), CONTENT, &clock, &witness))
         };
         let stores: Vec<SharedStore> = self.scene.scripts.iter().map(store).collect();
