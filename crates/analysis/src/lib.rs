@@ -32,7 +32,7 @@ pub use cell::crowd::Crowd;
 pub use cell::datasets::DatasetFigures;
 pub use cell::diagnosis::{Decoder, Diagnosis, LittlesLaw, LoopPair, Remedy, Symptom, WaitedFor};
 pub use cell::distribution::{Distribution, QuantileStep, distributions, quantile_steps};
-pub use cell::epochs::{EpochFigures, EpochNote, EpochPass, Held, Order};
+pub use cell::epochs::{CellEpochs, EpochFigures, EpochNote, Held, Order};
 pub use cell::figures::Figures;
 pub use cell::flag::{Flag, GIVEN_UP_MAX, Gravity, STEPS_MIN, TURNS_MIN};
 pub use cell::gap::{Gap, GapCause, JobGap};

@@ -23,7 +23,7 @@ use crate::cell::cells::Cells;
 use crate::cell::checkpoints::{self, Checkpoints};
 use crate::cell::copies::{self, CopyFigures};
 use crate::cell::datasets::{self, DatasetFigures};
-use crate::cell::epochs::{self, EpochFigures};
+use crate::cell::epochs::{self, CellEpochs};
 use crate::cell::figures::Figures;
 use crate::cell::layouts::{self, Layouts};
 use crate::cell::lines::Lines;
@@ -70,8 +70,8 @@ pub struct Summary {
     pub predictions: Option<Predictions>,
     /// How samples lie in objects, and what packing them gains; empty where each is a file.
     pub layouts: Layouts,
-    /// Pass by pass over the data, for each cell that tells of its passes.
-    pub epochs: Vec<EpochFigures>,
+    /// Epoch by epoch, for each cell that tells of its epochs.
+    pub epochs: Vec<CellEpochs>,
     /// Checkpoints that were written and read back.
     pub checkpoints: Checkpoints,
     /// Datasets that were copied or packed.
@@ -123,6 +123,11 @@ impl Summary {
         cell.confirmed.as_ref().filter(|_| self.verdicts.iter().any(rests))?.figures()
     }
 
+    /// The verdict that rests on this cell.
+    pub fn verdict_on(&self, cell: &CellSummary) -> Option<&Verdict> {
+        self.verdicts.iter().find(|verdict| verdict.cell.as_deref() == Some(&cell.cell.cell))
+    }
+
     /// Whether a verdict, or the edge of a search, rests on this cell.
     pub fn is_judged(&self, cell: &CellSummary) -> bool {
         rests_on(&self.verdicts, &self.sizings, &cell.cell.cell)
@@ -150,6 +155,7 @@ pub fn summarise(record: &RunRecord) -> Summary {
     let (panels, predictions) = prediction::curves(record, &all);
     let source = Source { record, lines: &lines, cells, panels: &panels, checkpoints: &checkpoints };
     let judged = Judged::of(&source);
+    // After the verdicts: of the cells of one target and engine the judged one has the curve.
     let percentiles = quantiles::curves(&source, &judged);
     let not_tested = coverage::of_run(&source, &judged);
     // Last of the notes: it informs, while those before it may spoil a figure.

@@ -42,6 +42,7 @@ pub struct Verdict {
     /// Bytes per second before and after the storage changed during the run, by the deciding cell; absent where it did not.
     pub changed: Option<(f64, f64)>,
     /// Whether feedline started the server itself: then nothing is judged, and the judgement is none.
+    // Beside the judgement and no judgement of its own: what was measured is still shown as any other.
     pub demo: bool,
     /// The cell it rests on; absent when nothing was measured.
     pub cell: Option<String>,

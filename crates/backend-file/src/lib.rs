@@ -31,6 +31,6 @@ mod uring;
 mod whole;
 mod write;
 
-pub use probe::{PathProbe, probe_path};
+pub use probe::probe_path;
 pub use store::FileStore;
 pub use uring::probe_io_uring;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use backend::{StoreError, unfinished_name};
 use dataset::Objects;
-use plan::Cache;
+use plan::{Cache, PathFacts};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{
     Access, AtFlags, CWD, Mode, OFlags, StatVfsMountFlags, StatxFlags, accessat, openat, stat, statvfs, statx,
@@ -31,34 +31,8 @@ const ALIGNMENT_TRIES: u32 = 16;
 /// Names looked at to find a file to probe, in a folder where none can be made.
 const NAMES_MAX: usize = 1000;
 
-/// What was found at a path, or at its nearest existing ancestor.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "four independent facts, each as it was found")]
-pub struct PathProbe {
-    /// Whether the path itself exists.
-    pub exists: bool,
-    /// Whether what was probed is a directory.
-    pub directory: bool,
-    /// Whether files can be made there.
-    pub writable: bool,
-    /// `ext4`, `xfs`, `nfs`, `tmpfs`, …; `unknown` when it could not be asked.
-    pub file_system: String,
-    /// Whether that file system is memory itself.
-    pub in_memory: bool,
-    /// Bytes free for an unprivileged user.
-    pub free_bytes: Option<u64>,
-    /// Alignment of direct I/O; `None` where there is none, or where it could not be found out.
-    pub direct_align_bytes: Option<u32>,
-    /// Bytes of the block device that the path is; `None` for everything else.
-    pub block_device_bytes: Option<u64>,
-    /// Whether buffered reads can drop their pages at once (`RWF_DONTCACHE`).
-    pub dontcache: bool,
-    /// What is wrong with the path, in words.
-    pub problem: Option<String>,
-}
-
 /// Probes a path. One that does not exist is probed at its nearest existing ancestor, where it would be made.
-pub fn probe_path(path: &Path) -> PathProbe {
+pub fn probe_path(path: &Path) -> PathFacts {
     let (at, problem) = nearest_existing(path);
     let exists = at == path && problem.is_none();
     if exists && is_block_device(path) {
@@ -72,7 +46,7 @@ pub fn probe_path(path: &Path) -> PathProbe {
     let space = statvfs(&at).ok();
     let read_only = space.as_ref().is_some_and(|space| space.f_flag.contains(StatVfsMountFlags::RDONLY));
     let writable = problem.is_none() && !read_only && may_make_files(&at);
-    PathProbe {
+    PathFacts {
         exists,
         directory,
         writable,
@@ -92,9 +66,9 @@ fn is_block_device(path: &Path) -> bool {
 }
 
 /// A device is only ever read, so it must be readable and nothing else.
-fn probe_device(node: &Path) -> PathProbe {
+fn probe_device(node: &Path) -> PathFacts {
     let opened = device::open(node);
-    PathProbe {
+    PathFacts {
         exists: true,
         directory: false,
         writable: false,
@@ -301,7 +275,7 @@ mod tests {
         let here = probe_path(dir.path());
         let there = probe_path(&dir.path().join("not/yet"));
         assert!(here.exists && !there.exists);
-        assert_eq!(PathProbe { exists: true, free_bytes: here.free_bytes, ..there }, here);
+        assert_eq!(PathFacts { exists: true, free_bytes: here.free_bytes, ..there }, here);
         assert!(here.directory && here.writable && here.problem.is_none());
         assert!(here.free_bytes.is_some_and(|bytes| bytes > 0));
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "probing leaves nothing behind");

@@ -132,15 +132,6 @@ impl FileStore {
     }
 }
 
-/// Refuses keys outside of what is owned.
-fn covered(owned: &Owned, covers: bool, key: &Key) -> Result<(), StoreError> {
-    let not_owned = || {
-        let folder = key.as_str().rsplit_once('/').map_or(key.as_str(), |(folder, _)| folder);
-        Key::new(folder).unwrap_or_else(|_| owned.folder().clone())
-    };
-    if covers { Ok(()) } else { Err(StoreError::NotOwned { folder: not_owned() }) }
-}
-
 impl Store for FileStore {
     fn facts(&self) -> Vec<(&'static str, String)> {
         match &self.device {
@@ -229,19 +220,21 @@ impl Store for FileStore {
 
     fn create(&self, owned: &Owned, key: &Key) -> Result<Box<dyn ObjectWriter + Send>, StoreError> {
         self.writable("hold a new object")?;
-        covered(owned, owned.covers(key), key)?;
+        owned.refuse_others(key)?;
         Ok(Box::new(FileWriter::create(&self.root, key)?))
     }
 
     fn remove(&self, owned: &Owned, key: &Key) -> Result<(), StoreError> {
         self.writable("lose an object")?;
-        covered(owned, owned.covers(key), key)?;
+        owned.refuse_others(key)?;
         write::remove(&self.root, key)
     }
 
     fn remove_empty_folder(&self, owned: &Owned, key: &Key) -> Result<bool, StoreError> {
         self.writable("lose a folder")?;
-        covered(owned, owned.covers(key) || owned.folder() == key, key)?;
+        if owned.folder() != key {
+            owned.refuse_others(key)?;
+        }
         write::remove_empty_folder(&self.root, key)
     }
 

@@ -8,8 +8,8 @@ use mio::net::TcpStream;
 use rustls::CertificateError;
 use socket2::{Domain, Protocol as Ip, SockAddr, Socket, Type};
 
-use crate::SourcePort;
 use crate::transport::DialError;
+use crate::{SourcePort, Tls};
 
 /// Ports below 1024 that are asked for: those above 511 are what `rresvport(3)` hands out.
 const PRIVILEGED: std::ops::RangeInclusive<u16> = 512..=1023;
@@ -78,8 +78,10 @@ impl DialError {
     }
 
     /// The error of a store that needs the connection.
-    pub(crate) fn store_error(&self, engine: &str, address: SocketAddr) -> StoreError {
-        let (reason, hint) = self.explain();
+    pub(crate) fn store_error(&self, engine: &str, address: SocketAddr, tls: Option<&Tls>) -> StoreError {
+        let host = tls.map_or_else(|| address.to_string(), |tls| tls.name.to_str().into_owned());
+        let (reason, hint) = self.explain(&host);
+        let hint = hint.to_owned();
         let what = format!("{engine}: a connection to {address}");
         if self.is_ours() {
             return StoreError::Unavailable { what, reason, hint };
@@ -97,8 +99,8 @@ impl DialError {
         }
     }
 
-    fn explain(&self) -> (String, String) {
-        let (reason, hint) = match self {
+    fn explain(&self, host: &str) -> (String, &'static str) {
+        match self {
             Self::Io(error) => match error.raw_os_error() {
                 Some(libc::ECONNREFUSED) => {
                     ("refused: nothing listens there".into(), "check the port, and that the server runs")
@@ -106,7 +108,7 @@ impl DialError {
                 Some(libc::EHOSTUNREACH | libc::ENETUNREACH) => {
                     (format!("unreachable: {error}"), "check the address, routes and firewalls")
                 }
-                Some(libc::ETIMEDOUT) => return Self::TimedOut.explain(),
+                Some(libc::ETIMEDOUT) => Self::TimedOut.explain(host),
                 Some(libc::EMFILE | libc::ENFILE) => (
                     error.to_string(),
                     "raise the limit of open files (`ulimit -n`), or ask fewer connections",
@@ -120,37 +122,34 @@ impl DialError {
             Self::Ended => {
                 (self.to_string(), "check that this port speaks TLS, and that it takes more connections")
             }
-            Self::Tls(error) => return explain_tls(error),
-        };
-        (reason, hint.into())
+            Self::Tls(error) => explain_tls(error, host),
+        }
     }
 }
 
-fn explain_tls(error: &rustls::Error) -> (String, String) {
-    let (reason, hint) = match error {
+/// What is wrong with a server's encryption, and what to do; `host` is the name that it had to prove.
+pub fn explain_tls(error: &rustls::Error, host: &str) -> (String, &'static str) {
+    match error {
         rustls::Error::InvalidCertificate(why) => match why {
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => (
-                format!("the server's certificate is for another name: {why}"),
-                "use a name that the certificate holds",
+                format!("its certificate is for another name than {host}"),
+                "write the endpoint as the certificate has it; where a bucket's name makes the difference, write \
+                 style = \"path\"",
             ),
-            // The same issuer by name, with another key.
+            // A signature that does not fit is that of another authority of the same name.
             CertificateError::UnknownIssuer | CertificateError::BadSignature => (
-                "the issuer of the server's certificate is not known here".into(),
-                "give its certificate as `ca`, or install it on this machine",
+                "its certificate is of an authority that this machine does not trust".to_owned(),
+                "name the authority's certificate by ca = \"FILE\"",
             ),
-            CertificateError::Expired | CertificateError::ExpiredContext { .. } => (
-                format!("the server's certificate has expired: {why}"),
-                "renew it, or check the clock of this machine",
+            why => (
+                format!("its certificate is not valid: {why}"),
+                "check the certificate and this machine's clock",
             ),
-            other => (format!("the server's certificate is not trusted: {other}"), "check the certificate"),
         },
         // What a server without TLS answers to a handshake: text, or a message of its own protocol.
         rustls::Error::InvalidMessage(_) => {
-            ("the server does not speak TLS there".into(), "check the port, or use http instead of https")
+            ("it does not speak TLS".to_owned(), "write the endpoint with http://, or another port")
         }
-        other => {
-            (format!("no TLS: {other}"), "check which versions of TLS the server offers (1.2 and 1.3 go)")
-        }
-    };
-    (reason, hint.into())
+        why => (format!("no encrypted connection: {why}"), "check the service's TLS settings"),
+    }
 }

@@ -1,19 +1,7 @@
 //! What every store behind a network refuses, in the same words.
 
-use backend::{Owned, StoreError};
-use dataset::Key;
+use backend::StoreError;
 use plan::Cache;
-
-/// Refuses a key outside of what is owned.
-///
-/// # Errors
-/// [`StoreError::NotOwned`] names the folder that is another's.
-pub fn refuse_others(owned: &Owned, key: &Key) -> Result<(), StoreError> {
-    if owned.covers(key) {
-        return Ok(());
-    }
-    Err(StoreError::NotOwned { folder: key.folder().unwrap_or_else(|| key.clone()) })
-}
 
 /// Refuses any treatment of a page cache: a client in user space has none.
 ///

@@ -143,7 +143,7 @@ impl<P: Protocol> Wire<P> {
                 self.failed = Some((self.settings.addresses[address], DialError::TimedOut));
             }
             if let Some((address, error)) = self.failed.take() {
-                return Err(error.store_error(name, address));
+                return Err(error.store_error(name, address, self.settings.tls.as_ref()));
             }
             if self.up == self.links.len() {
                 return Ok(());

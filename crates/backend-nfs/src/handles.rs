@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use backend::{ErrorKind, OpError};
-use dataset::Objects;
+use dataset::{FolderOf, Objects};
 
 use crate::failure::Failure;
 use crate::status::Status;
@@ -32,45 +32,6 @@ fn names_max(objects: &Objects) -> u64 {
     // for ever.
     const OTHERS_MAX: u64 = 100_000;
     2 * u64::from(objects.files_of_folders().into_iter().max().unwrap_or(0)) + OTHERS_MAX
-}
-
-/// Which folder an object lies in.
-#[derive(Debug)]
-enum FolderOf {
-    /// Each holds so many, in order.
-    Even(u32),
-    /// By object.
-    Listed(Vec<u32>),
-}
-
-impl FolderOf {
-    fn new(objects: &Objects) -> Self {
-        if !matches!(objects, Objects::Listed(_)) {
-            return Self::Even(objects.files_of_folders().first().copied().unwrap_or(1));
-        }
-        let mut numbers: HashMap<String, u32> = HashMap::new();
-        let mut of = Vec::with_capacity(objects.count() as usize);
-        let mut path = String::new();
-        for object in 0..objects.count() {
-            path.clear();
-            objects.write_key(object, &mut path);
-            let folder = split(&path).0;
-            let next = numbers.len() as u32;
-            let number = match numbers.get(folder) {
-                Some(number) => *number,
-                None => *numbers.entry(folder.to_owned()).or_insert(next),
-            };
-            of.push(number);
-        }
-        Self::Listed(of)
-    }
-
-    fn get(&self, object: u32) -> u32 {
-        match self {
-            Self::Even(per_folder) => object / (*per_folder).max(1),
-            Self::Listed(of) => of.get(object as usize).copied().unwrap_or(u32::MAX),
-        }
-    }
 }
 
 /// Handles in one allocation, each in a room of one byte more than the longest has.
@@ -117,7 +78,7 @@ impl Handles {
     /// Asks the server: each folder by its path, and, where `files` is set, its entries.
     pub(crate) fn find(tree: &Tree, objects: &Arc<Objects>, files: bool) -> Result<Self, (String, Failure)> {
         let paths = objects.folders();
-        let folder_of = FolderOf::new(objects);
+        let folder_of = objects.folder_of();
         let mut folders = Table::new(paths.len());
         for (number, path) in paths.iter().enumerate() {
             let path = path.as_ref().map_or("", |key| key.as_str());
@@ -147,7 +108,7 @@ impl Handles {
         let mut files = Table::new(count as usize);
         for of_one in by_folder.chunk_by(|one, other| self.folder_of.get(*one) == self.folder_of.get(*other))
         {
-            let folder = self.folder_of.get(of_one[0]) as usize;
+            let Some(folder) = self.folder_of.get(of_one[0]).map(|folder| folder as usize) else { continue };
             let Some(handle) = self.folders.get(folder) else { continue };
             self.find_in(tree, &handle, of_one, &mut files).map_err(|failure| (folder, failure))?;
         }
@@ -203,7 +164,8 @@ impl Handles {
 
     /// Handle of the folder that an object lies in.
     pub(crate) fn folder_of(&self, object: u32) -> Result<Handle, OpError> {
-        if object < self.objects.count() { self.folder(self.folder_of.get(object)) } else { Err(NOT_FOUND) }
+        let folder = self.folder_of.get(object).filter(|_| object < self.objects.count());
+        self.folder(folder.ok_or(NOT_FOUND)?)
     }
 
     /// Handle of a folder.
@@ -218,11 +180,9 @@ impl Handles {
 
     /// Memory that they take.
     pub(crate) fn memory_bytes(&self) -> usize {
-        let each = match &self.folder_of {
-            FolderOf::Even(_) => 0,
-            FolderOf::Listed(of) => of.len() * size_of::<u32>(),
-        };
-        self.folders.bytes.len() + self.files.as_ref().map_or(0, |files| files.bytes.len()) + each
+        self.folders.bytes.len()
+            + self.files.as_ref().map_or(0, |files| files.bytes.len())
+            + self.folder_of.memory_bytes()
     }
 }
 
@@ -238,7 +198,7 @@ impl Handles {
         for number in 0..files.count {
             files.set(number, &Handle::new(format!("file {number}").as_bytes()).expect("a short name"));
         }
-        let folder_of = FolderOf::new(objects);
+        let folder_of = objects.folder_of();
         let names_max = names_max(objects);
         Self { objects: Arc::clone(objects), folders, folder_of, files: Some(files), names_max }
     }
@@ -246,8 +206,6 @@ impl Handles {
 
 #[cfg(test)]
 mod tests {
-    use dataset::{Key, Listed};
-
     use super::*;
 
     #[test]
@@ -263,18 +221,5 @@ mod tests {
         let longest = Handle::new(&[7; 64]).unwrap();
         table.set(2, &longest);
         assert_eq!((table.get(2), table.get(0)), (Some(longest), Some(handles[0])));
-    }
-
-    #[test]
-    fn objects_know_their_folders() {
-        let mut listed = Listed::default();
-        for name in ["a/1", "a/b/2", "a/c", "d"] {
-            listed.push(&Key::new(name).unwrap(), 1);
-        }
-        let objects = Objects::Listed(listed);
-        let of = FolderOf::new(&objects);
-        assert_eq!([0, 1, 2, 3].map(|object| of.get(object)), [0, 1, 0, 2]);
-        let even = FolderOf::new(&Objects::uniform(Key::new("d").unwrap(), 2_500, 1));
-        assert_eq!([0, 999, 1_000, 2_499].map(|object| even.get(object)), [0, 0, 1, 2]);
     }
 }

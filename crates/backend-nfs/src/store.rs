@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use backend::{
     CacheAction, Entry, IoQueue, Limits, ObjectWriter, Owned, QueueSpec, Residency, Store, StoreError,
 };
-use backend_net::{refuse_others, refuse_page_cache};
+use backend_net::refuse_page_cache;
 use dataset::{Key, Marker, Objects};
 use plan::{EMULATOR_FSID, NfsConfig, Operation};
 
@@ -220,18 +220,18 @@ impl Store for NfsStore {
     }
 
     fn create(&self, owned: &Owned, key: &Key) -> Result<Box<dyn ObjectWriter + Send>, StoreError> {
-        refuse_others(owned, key)?;
+        owned.refuse_others(key)?;
         Ok(Box::new(NfsWriter::create(&self.shared, key.as_str())?))
     }
 
     fn remove(&self, owned: &Owned, key: &Key) -> Result<(), StoreError> {
-        refuse_others(owned, key)?;
+        owned.refuse_others(key)?;
         write::remove(&self.shared, key)
     }
 
     fn remove_empty_folder(&self, owned: &Owned, key: &Key) -> Result<bool, StoreError> {
         if owned.folder() != key {
-            refuse_others(owned, key)?;
+            owned.refuse_others(key)?;
         }
         write::remove_empty_folder(&self.shared, key)
     }

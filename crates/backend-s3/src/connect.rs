@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use backend::StoreError;
-use backend_net::Tls;
+use backend_net::{Tls, explain_tls};
 use plan::Addresses;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{CertificateError, ClientConfig, ClientConnection, RootCertStore};
+use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
 use crate::endpoint::Endpoint;
 use crate::trust::Trust;
@@ -150,30 +150,8 @@ fn shake_hands(endpoint: &Endpoint, mut socket: TcpStream, tls: &Tls) -> Result<
 
 fn no_trust(endpoint: &Endpoint, error: &io::Error) -> StoreError {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
-    let host = &endpoint.host;
     let (reason, hint) = match cause {
-        Some(rustls::Error::InvalidCertificate(
-            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-        )) => (
-            format!("its certificate is for another name than {host}"),
-            "write the endpoint as the certificate has it; where a bucket's name makes the difference, write \
-             style = \"path\"",
-        ),
-        // A signature that does not fit is that of another authority of the same name.
-        Some(rustls::Error::InvalidCertificate(
-            CertificateError::UnknownIssuer | CertificateError::BadSignature,
-        )) => (
-            "its certificate is of an authority that this machine does not trust".to_owned(),
-            "name the authority's certificate by ca = \"FILE\"",
-        ),
-        Some(rustls::Error::InvalidCertificate(cause)) => (
-            format!("its certificate is not valid: {cause}"),
-            "check the certificate and this machine's clock",
-        ),
-        Some(rustls::Error::InvalidMessage(_)) => {
-            ("it does not speak TLS".to_owned(), "write the endpoint with http://, or another port")
-        }
-        Some(cause) => (format!("no encrypted connection: {cause}"), "check the service's TLS settings"),
+        Some(cause) => explain_tls(cause, &endpoint.host),
         None if matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock) => (
             format!("it does not answer the TLS handshake within {} s", CONNECT_TIMEOUT.as_secs()),
             "does this port speak TLS? If not, write the endpoint with http://",

@@ -7,7 +7,7 @@ use std::time::Duration;
 use backend::{
     CacheAction, Entry, IoQueue, Limits, ObjectWriter, Owned, QueueSpec, Residency, Store, StoreError, Summed,
 };
-use backend_net::{Settings, SourcePort, refuse_others, refuse_page_cache};
+use backend_net::{Settings, SourcePort, refuse_page_cache};
 use dataset::{Key, MARKER_NAME, Marker, Objects};
 use plan::{Addresses, Operation, S3Config};
 
@@ -329,14 +329,14 @@ impl Store for S3Store {
     }
 
     fn create(&self, owned: &Owned, key: &Key) -> Result<Box<dyn ObjectWriter + Send>, StoreError> {
-        refuse_others(owned, key)?;
+        owned.refuse_others(key)?;
         self.forget_etags();
         let conditional = self.is_conditional(owned)?;
         Ok(Box::new(S3Writer::new(&self.bucket, key, conditional)?))
     }
 
     fn remove(&self, owned: &Owned, key: &Key) -> Result<(), StoreError> {
-        refuse_others(owned, key)?;
+        owned.refuse_others(key)?;
         self.forget_etags();
         if owned.folder().join(MARKER_NAME).is_ok_and(|marker| marker == *key) {
             // Without the marker nobody would find again what is left.
@@ -348,7 +348,7 @@ impl Store for S3Store {
 
     fn remove_empty_folder(&self, owned: &Owned, key: &Key) -> Result<bool, StoreError> {
         if owned.folder() != key {
-            refuse_others(owned, key)?;
+            owned.refuse_others(key)?;
         }
         listing::is_empty(&self.bucket, key)
     }

@@ -43,30 +43,27 @@ pub enum ErrorKind {
     Other,
 }
 
-impl ErrorKind {
-    /// The word under which a record counts it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Eof => "eof",
-            Self::NotFound => "not_found",
-            Self::Changed => "changed",
-            Self::Permission => "permission",
-            Self::Io => "io",
-            Self::Corrupt => "corrupt",
-            Self::TooManyOpen => "too_many_open",
-            Self::Timeout => "timeout",
-            Self::Throttled => "throttled",
-            Self::Server => "server",
-            Self::Stale => "stale",
-            Self::Reset => "reset",
-            Self::Connect => "connect",
-            Self::Truncated => "truncated",
-            Self::Protocol => "protocol",
-            Self::Redirect => "redirect",
-            Self::Other => "other",
-        }
-    }
+feed::words!(ErrorKind {
+    Eof = "eof",
+    NotFound = "not_found",
+    Changed = "changed",
+    Permission = "permission",
+    Io = "io",
+    Corrupt = "corrupt",
+    TooManyOpen = "too_many_open",
+    Timeout = "timeout",
+    Throttled = "throttled",
+    Server = "server",
+    Stale = "stale",
+    Reset = "reset",
+    Connect = "connect",
+    Truncated = "truncated",
+    Protocol = "protocol",
+    Redirect = "redirect",
+    Other = "other",
+});
 
+impl ErrorKind {
     /// Whether another attempt may end well: the failure is one of the moment, not of what was asked.
     pub fn is_transient(self) -> bool {
         matches!(

@@ -168,9 +168,7 @@ impl Store for Scripted {
     fn create(&self, owned: &Owned, key: &Key) -> Result<Box<dyn ObjectWriter + Send>, StoreError> {
         let mut held = self.held();
         // As every real store: the suite of checkpoints would else not find a path that leaves its folder.
-        if !owned.covers(key) {
-            return Err(StoreError::NotOwned { folder: key.clone() });
-        }
+        owned.refuse_others(key)?;
         if held.objects.contains_key(key.as_str()) {
             return Err(StoreError::Exists { object: key.to_string() });
         }
@@ -181,9 +179,7 @@ impl Store for Scripted {
     }
 
     fn remove(&self, owned: &Owned, key: &Key) -> Result<(), StoreError> {
-        if !owned.covers(key) {
-            return Err(StoreError::NotOwned { folder: key.clone() });
-        }
+        owned.refuse_others(key)?;
         let mut held = self.held();
         if held.objects.remove(key.as_str()).is_some() {
             held.removed.push(key.to_string());

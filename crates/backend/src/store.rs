@@ -110,6 +110,17 @@ impl Owned {
         // The slash is part of the rule: without it `data-2/x` would lie below the claim of `data`.
         key.as_str().strip_prefix(self.folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
     }
+
+    /// Refuses a key outside of what is owned.
+    ///
+    /// # Errors
+    /// [`StoreError::NotOwned`] names the folder that is another's.
+    pub fn refuse_others(&self, key: &Key) -> Result<(), StoreError> {
+        if self.covers(key) {
+            return Ok(());
+        }
+        Err(StoreError::NotOwned { folder: key.folder().unwrap_or_else(|| key.clone()) })
+    }
 }
 
 /// An object being written. It appears under its name, complete, when [`ObjectWriter::finish`] returns.

@@ -32,16 +32,9 @@ fn path_facts(at: &str) -> PathFacts {
     let missing =
         missing.map(|parent| format!("`{}` does not exist: is the storage mounted?", parent.display()));
     PathFacts {
-        exists: probe.exists,
-        directory: probe.directory,
-        writable: probe.writable,
-        file_system: probe.file_system,
-        in_memory: probe.in_memory,
         free_bytes: probe.free_bytes.map(|free| free.saturating_add(own_bytes(Path::new(at)))),
-        direct_align_bytes: probe.direct_align_bytes,
-        block_device_bytes: probe.block_device_bytes,
-        dontcache: probe.dontcache,
         problem: probe.problem.or(missing),
+        ..probe
     }
 }
 

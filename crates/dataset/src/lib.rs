@@ -25,7 +25,7 @@ pub use manifest::{
     MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Manifest, Marker, TIER_BLOCKS, TIER_DATASET,
 };
 pub use mixing::{Mixing, mixing, tail_share};
-pub use objects::{Key, KeyError, Listed, Objects, Varied};
+pub use objects::{FolderOf, Key, KeyError, Listed, Objects, Varied};
 pub use order::{Order, OrderError, ReadSpan};
 pub use permutation::{Permutation, mix, scale};
 pub use sizes::{LARGEST_PER_MEAN, LogNormal, SampleSizes};

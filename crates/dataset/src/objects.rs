@@ -1,6 +1,6 @@
 //! Names and sizes of the objects of a dataset.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 use std::{fmt, iter};
 
 use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER};
@@ -120,6 +120,34 @@ impl Listed {
     }
 }
 
+/// In which folder an object lies, found without a look at its name.
+#[derive(Debug)]
+pub enum FolderOf {
+    /// So many in each, in order.
+    Every(u32),
+    /// By the object's index.
+    Listed(Box<[u32]>),
+}
+
+impl FolderOf {
+    /// The place of an object's folder in [`Objects::folders`].
+    #[inline]
+    pub fn get(&self, object: u32) -> Option<u32> {
+        match self {
+            Self::Every(files) => Some(object / files),
+            Self::Listed(numbers) => numbers.get(object as usize).copied(),
+        }
+    }
+
+    /// Memory that it takes beside its own.
+    pub fn memory_bytes(&self) -> usize {
+        match self {
+            Self::Every(_) => 0,
+            Self::Listed(numbers) => size_of_val(numbers.as_ref()),
+        }
+    }
+}
+
 impl Objects {
     /// Generated objects of one size, [`FILES_PER_FOLDER`] to a folder.
     pub fn uniform(folder: Key, count: u32, bytes: u64) -> Self {
@@ -236,15 +264,39 @@ impl Objects {
                 iter::repeat_n(per_folder, whole).chain(rest).collect()
             }
             Self::Listed(_) => {
-                let (mut numbers, mut files) = (BTreeMap::new(), Vec::new());
-                for object in 0..self.count() {
-                    let number = *numbers.entry(self.key(object).folder()).or_insert(files.len());
-                    files.resize(files.len().max(number + 1), 0);
-                    files[number] += 1;
+                let mut files = Vec::new();
+                for folder in self.listed_folders() {
+                    files.resize(files.len().max(folder as usize + 1), 0);
+                    files[folder as usize] += 1;
                 }
                 files
             }
         }
+    }
+
+    /// In which of [`Objects::folders`] each object lies.
+    pub fn folder_of(&self) -> FolderOf {
+        match self {
+            Self::Uniform { files_per_folder, .. } | Self::Varied(Varied { files_per_folder, .. }) => {
+                FolderOf::Every((*files_per_folder).max(1))
+            }
+            Self::Listed(_) => FolderOf::Listed(self.listed_folders()),
+        }
+    }
+
+    /// The number of each object's folder, in the order in which folders first appear.
+    fn listed_folders(&self) -> Box<[u32]> {
+        let mut numbers: HashMap<String, u32> = HashMap::new();
+        let mut path = String::new();
+        let mut number = |object| {
+            // A million keys would be a million allocations, of which most name a folder that is known.
+            path.clear();
+            self.write_key(object, &mut path);
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let next = numbers.len() as u32;
+            numbers.get(folder).copied().unwrap_or_else(|| *numbers.entry(folder.to_owned()).or_insert(next))
+        };
+        (0..self.count()).map(&mut number).collect()
     }
 
     /// Appends the relative path of an object, for those that name many: nothing is allocated where `into` has
@@ -317,6 +369,18 @@ mod tests {
         assert_eq!((objects.count(), objects.total_bytes(), objects.bytes_max()), (2, 17, 10));
         assert_eq!((objects.key(0).as_str(), objects.key(1).as_str()), ("x/a", "y"));
         assert_eq!(objects.bytes(1), 7);
+    }
+
+    #[test]
+    fn objects_know_their_folders() {
+        let mut listed = Listed::default();
+        for name in ["a/1", "a/b/2", "a/c", "d"] {
+            listed.push(&Key::new(name).unwrap(), 1);
+        }
+        let of = Objects::Listed(listed).folder_of();
+        assert_eq!([0, 1, 2, 3, 4].map(|object| of.get(object)), [Some(0), Some(1), Some(0), Some(2), None]);
+        let even = Objects::uniform(Key::new("d").unwrap(), 2_500, 1).folder_of();
+        assert_eq!([0, 999, 1_000, 2_499].map(|object| even.get(object)), [0, 0, 1, 2].map(Some));
     }
 
     #[test]

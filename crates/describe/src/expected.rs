@@ -18,13 +18,13 @@ pub(crate) fn of(plan: &Plan) -> Option<Expect> {
 }
 
 fn target(target: &plan::Target) -> ExpectTarget {
-    let way = target.way();
+    let route = target.route();
     ExpectTarget {
         target: target.name.clone(),
-        prefixes: way.prefixes,
-        one_at_a_time: way.one_at_a_time,
-        lookups_per_file: way.lookups_per_file,
-        in_parts: way.in_parts,
+        prefixes: route.prefixes,
+        one_at_a_time: route.one_at_a_time,
+        lookups_per_file: route.lookups_per_file,
+        in_parts: route.in_parts,
         emulated: target.emulated().as_ref().map(figures),
     }
 }

@@ -286,13 +286,13 @@ fn training(load: &plan::Load) -> Option<record::Training> {
 }
 
 fn checkpoint(cell: &plan::Cell) -> Option<record::CheckpointPlan> {
-    let (of, beside) = match (&cell.task, &cell.beside) {
+    let (of, job) = match (&cell.task, &cell.job_checkpoints) {
         (plan::Task::Checkpoint(alone) | plan::Task::Restore(alone), _) => (alone, None),
-        (_, Some(beside)) => (&beside.checkpoint, Some(beside)),
+        (_, Some(job)) => (&job.checkpoint, Some(job)),
         _ => return None,
     };
     // Who writes nothing but checkpoints waits for each.
-    let mode = beside.map_or(plan::Saving::Sync, |beside| beside.mode);
+    let mode = job.map_or(plan::Saving::Sync, |job| job.mode);
     let price_per_hour = match &cell.load {
         plan::Load::Training(training) => training.price_per_hour,
         plan::Load::Closed | plan::Load::Paced(_) => None,
@@ -302,7 +302,7 @@ fn checkpoint(cell: &plan::Cell) -> Option<record::CheckpointPlan> {
         bytes: of.bytes(),
         files: of.files,
         mode: mode.name().to_owned(),
-        every_steps: beside.map(|beside| beside.every_steps),
+        every_steps: job.map(|job| job.every_steps),
         copy_ns: mode.copy_ns(),
         durable: of.durable,
         keep: of.keep,

@@ -8,7 +8,7 @@ use plan::{Cache, Cell, Fetch, Limit, Load, Operation, Pages, Share, Training};
 use record::{Ceiling, Rep, counter};
 
 use crate::error::RepError;
-use crate::job::Passes;
+use crate::job::EpochSeams;
 use crate::progress::Progress;
 use crate::rep::{self, RepSpec, run_rep};
 
@@ -133,7 +133,7 @@ fn closed(store: &SharedStore, spec: &RepSpec<'_>) -> Result<Rep, RepError> {
     Ok(rep)
 }
 
-/// The cell's job for some steps, without decoding, start of readers and ends of passes. Their cost is known, and is
+/// The cell's job for some steps, without decoding, start of readers and ends of epochs. Their cost is known, and is
 /// not a limit of this client.
 fn played(training: Training, store: &SharedStore, spec: &RepSpec<'_>) -> Result<Rep, RepError> {
     let cell = null_cell(spec.cell, Load::Training(Training { decode: None, startup_ns: 0, ..training }));
@@ -142,7 +142,7 @@ fn played(training: Training, store: &SharedStore, spec: &RepSpec<'_>) -> Result
     let unseen = Progress::default();
     let limit = Limit::Duration { duration_ns };
     let spec = null_spec(spec, store, &cell, limit, &unseen);
-    let play = || rep::run(&spec, Passes::Endless).map(|measured| measured.rep);
+    let play = || rep::run(&spec, EpochSeams::None).map(|measured| measured.rep);
     // The best of up to three, unlike everywhere else: the question is what the client can do, and a neighbour's
     // burst of work can only make that look worse.
     let mut best = play()?;
@@ -167,7 +167,7 @@ fn lost_ns(rep: &Rep) -> u64 {
 
 fn null_cell(cell: &Cell, load: Load) -> Cell {
     // No page cache to set, nothing that fails, and no checkpoint, which would be written to real storage.
-    Cell { cache: Cache::Bypass, load, retries: 0, beside: None, ..cell.clone() }
+    Cell { cache: Cache::Bypass, load, retries: 0, job_checkpoints: None, ..cell.clone() }
 }
 
 fn null_spec<'a>(

@@ -1,4 +1,4 @@
-//! Passes over the data inside a repetition: which tickets belong to which, and what each worker counted of them.
+//! Epochs inside a repetition: which tickets belong to which, and what each worker counted of them.
 //!
 //! The number of a ticket alone tells its epoch, so an operation costs one comparison when it is issued and one when it
 //! ends. Everything else is computed and kept once for each epoch.
@@ -186,6 +186,6 @@ pub(crate) fn merge<'a>(
         })
     };
     let epochs: Vec<Epoch> = counts.iter().enumerate().filter_map(epoch).collect();
-    // Parts of a pass alone say less than the repetition does, and would be a table of one row in most records.
+    // Parts of an epoch alone say less than the repetition does, and would be a table of one row in most records.
     if asked || epochs.iter().any(|epoch| epoch.complete) { epochs } else { Vec::new() }
 }

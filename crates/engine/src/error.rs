@@ -40,7 +40,7 @@ pub enum RepError {
         samples: u64,
         /// Samples of one step of all accelerators.
         per_step: u64,
-        /// Operations of one pass.
+        /// Operations of one epoch.
         operations: u64,
     },
     /// A decoder takes a sample as a whole, and buffers hold parts.

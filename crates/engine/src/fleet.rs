@@ -26,7 +26,7 @@ use plan::Fetch;
 use record::{Checkpoint, TrainedAccelerator};
 
 use crate::next::Next;
-use accelerator::{Accelerator, State};
+use accelerator::{Accelerator, Batch, State};
 use readers::Readers;
 use shared::Shared;
 
@@ -35,7 +35,8 @@ pub(crate) use members::Members;
 pub(crate) use pauses::{Order, Pauses, Saved};
 pub(crate) use servers::Servers;
 pub(crate) use tally::Tally;
-pub(crate) use task::Task;
+use task::{Arrival, BatchId};
+pub(crate) use task::{Span, Task};
 
 /// An operation that ended.
 #[derive(Debug, Clone, Copy)]
@@ -164,10 +165,10 @@ impl Fleet {
         while self.event_ns() <= now_ns {
             self.wake_all(now_ns);
             while let Fetchers::Readers(readers) = &mut self.fetchers
-                && let Some((index, batch, at_ns)) = readers.decoded(now_ns)
+                && let Some((batch, at_ns)) = readers.decoded(now_ns)
             {
-                let opened = self.accelerators[index].opened;
-                readers.sample_done(&self.job, (index, batch), at_ns, opened);
+                let opened = self.accelerators[batch.index].opened;
+                readers.sample_done(&self.job, batch, at_ns, opened);
                 self.take_rests();
             }
         }
@@ -223,10 +224,12 @@ impl Fleet {
     /// thread, which then calls [`Fleet::decoded`].
     pub(crate) fn done(&mut self, ended: &Ended) -> bool {
         let (index, position) = self.position(ended.ticket);
+        let id = BatchId { index, number: position.batch };
         let done_ns = ended.done_ns;
-        let Some(batch) = self.accelerators[index].batch(position.batch) else { return false };
         // What a read takes beyond the end of the window is nobody's wait.
-        let within_ns = |ns: u64| ns.min(self.close_ns);
+        let close_ns = self.close_ns;
+        let within_ns = |ns: u64| ns.min(close_ns);
+        let Some(batch) = self.batch(id) else { return false };
         batch.spent.client_ns += within_ns(ended.begun_ns).saturating_sub(ended.intended_ns);
         batch.spent.storage_ns += within_ns(done_ns).saturating_sub(ended.begun_ns);
         let is_handed_over =
@@ -234,7 +237,7 @@ impl Fleet {
         let is_whole = match &mut self.fetchers {
             Fetchers::Readers(readers) => {
                 if ended.is_ok && u64::from(position.op) + 1 < self.job.ops_per_sample {
-                    readers.next_op(&self.job, (index, position), done_ns);
+                    readers.next_op(&self.job, id, done_ns);
                     return false;
                 }
                 ended.is_ok
@@ -243,7 +246,7 @@ impl Fleet {
                 if !is_handed_over {
                     shared.free(done_ns);
                 }
-                let Some(is_whole) = shared.op_done(&self.job, (index, position), ended.is_ok) else {
+                let Some(is_whole) = shared.op_done(&self.job, id, position.sample, ended.is_ok) else {
                     return false;
                 };
                 is_whole
@@ -261,29 +264,30 @@ impl Fleet {
             self.accelerators[index].lose_sample();
         }
         let samples = if is_whole { self.job.brought(position) } else { 0 };
-        self.bring(index, position.batch, (samples, done_ns));
-        self.read_ended(index, position.batch, done_ns);
+        self.bring(id, Arrival { samples, at_ns: done_ns });
+        self.read_ended(id, done_ns);
         false
     }
 
-    /// Takes a sample that was read at `read_ns` and decoded elsewhere, well or not.
-    pub(crate) fn decoded(&mut self, ticket: u64, (read_ns, decoded_ns): (u64, u64), is_ok: bool) {
+    /// Takes a sample that another thread decoded, well or not, in the time since it was read.
+    pub(crate) fn decoded(&mut self, ticket: u64, decoding: Span, is_ok: bool) {
         let (index, position) = self.position(ticket);
+        let batch = BatchId { index, number: position.batch };
         if let Fetchers::Shared(shared) = &mut self.fetchers {
-            shared.free(decoded_ns);
+            shared.free(decoding.to_ns);
         }
-        if self.accelerators[index].batch(position.batch).is_none() {
+        if self.batch(batch).is_none() {
             return;
         }
-        self.spend_decoding(index, position.batch, (read_ns, decoded_ns));
-        if decoded_ns > self.close_ns {
+        self.spend_decoding(batch, decoding);
+        if decoding.to_ns > self.close_ns {
             return;
         }
         if !is_ok {
             self.accelerators[index].lose_sample();
             self.tally.decode_failures += 1;
         }
-        self.sample_ready(index, position.batch, decoded_ns);
+        self.sample_ready(batch, decoding.to_ns);
     }
 
     /// The counts up to `at_ns`, or to the end of the window if that was before.
@@ -292,7 +296,8 @@ impl Fleet {
         self.advance(self.close_ns);
         let start_ns = self.start_ns.unwrap_or(self.close_ns);
         let counts = |(index, accelerator): (usize, &Accelerator)| {
-            let counts = accelerator.counts(&self.job, (start_ns, self.close_ns), self.pause());
+            let window = Span { from_ns: start_ns, to_ns: self.close_ns };
+            let counts = accelerator.counts(&self.job, window, self.pause());
             (self.members.number(index), counts)
         };
         let accelerators = self.accelerators.iter().enumerate().map(counts).collect();
@@ -304,6 +309,11 @@ impl Fleet {
         let checkpoints = self.pauses.map(|pauses| pauses.into_made(start_ns, self.close_ns));
         let checkpoints = checkpoints.unwrap_or_default();
         FleetEnd { accelerators, is_complete: self.running == 0, tally: self.tally, checkpoints }
+    }
+
+    #[inline]
+    fn batch(&mut self, id: BatchId) -> Option<&mut Batch> {
+        self.accelerators[id.index].batch(id.number)
     }
 
     #[inline]
@@ -331,16 +341,17 @@ impl Fleet {
         Some(Next::Issue { ticket, intended_ns: allowed_ns.max(free_ns) })
     }
 
-    fn spend_decoding(&mut self, index: usize, batch: u64, (read_ns, decoded_ns): (u64, u64)) {
-        self.tally.decode_ns.saturating_record(tally::least_one(decoded_ns.saturating_sub(read_ns)));
-        let within_ns = decoded_ns.min(self.close_ns).saturating_sub(read_ns);
-        if let Some(batch) = self.accelerators[index].batch(batch) {
+    fn spend_decoding(&mut self, batch: BatchId, Span { from_ns, to_ns }: Span) {
+        self.tally.decode_ns.saturating_record(tally::least_one(to_ns.saturating_sub(from_ns)));
+        let within_ns = to_ns.min(self.close_ns).saturating_sub(from_ns);
+        if let Some(batch) = self.batch(batch) {
             batch.spent.decode_ns += within_ns;
         }
     }
 
     /// A sample became ready at `at_ns`, or was lost then: its batch goes on.
-    fn sample_ready(&mut self, index: usize, number: u64, at_ns: u64) {
+    fn sample_ready(&mut self, id: BatchId, at_ns: u64) {
+        let BatchId { index, number } = id;
         let accelerator = &mut self.accelerators[index];
         let (is_next, opened) = (number == accelerator.taken, accelerator.opened);
         let Some(batch) = accelerator.batch(number) else { return };
@@ -357,9 +368,9 @@ impl Fleet {
         if let Fetchers::Readers(readers) = &mut self.fetchers {
             // A reader that decodes by a stated cost is free at a time that may not have come.
             if matches!(self.job.decoding, Decoding::Cost { .. }) {
-                readers.decode(&self.job, (index, number), at_ns);
+                readers.decode(&self.job, id, at_ns);
             } else {
-                readers.sample_done(&self.job, (index, number), at_ns, opened);
+                readers.sample_done(&self.job, id, at_ns, opened);
                 self.take_rests();
             }
         }
@@ -414,7 +425,7 @@ impl Fleet {
         }
         // Before the batch is taken, which forgets when it was ready.
         let ready_ns = accelerator.ready_ns().unwrap_or(start_ns);
-        accelerator.take(&self.job, (start_ns, compute_ns), pause, &mut self.tally);
+        accelerator.take(&self.job, start_ns, compute_ns, pause, &mut self.tally);
         if self.members.number(index) == 0 {
             let step = accelerator.step(self.start_ns.unwrap_or(0), ready_ns);
             self.tally.step(step);
@@ -462,13 +473,13 @@ impl Fleet {
         let end = (accelerator.taken + ahead).min(accelerator.epoch_end);
         let first = accelerator.opened;
         while accelerator.opened < end {
-            let batch = accelerator.opened;
+            let batch = BatchId { index, number: accelerator.opened };
             let number = self.members.number(index);
-            let reads = self.job.reads(number, batch);
-            accelerator.open(reads, self.job.has_rest(number, batch), at_ns);
+            let reads = self.job.reads(number, batch.number);
+            accelerator.open(reads, self.job.has_rest(number, batch.number), at_ns);
             match &mut self.fetchers {
-                Fetchers::Readers(readers) => readers.opened(&self.job, index, batch),
-                Fetchers::Shared(shared) => shared.opened(&self.job, index, (batch, reads)),
+                Fetchers::Readers(readers) => readers.opened(&self.job, batch),
+                Fetchers::Shared(shared) => shared.opened(&self.job, batch, reads),
             }
         }
         self.take_opened(index, first);

@@ -10,25 +10,31 @@ use crate::fleet::{Coming, Job, JobData, Steps};
 use crate::rep::{RepSpec, asked, first_ticket, own_tickets};
 use crate::trainer::Train;
 
-/// How a job goes from one pass over the data to the next.
+/// What lies between an epoch of a job and the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Passes {
+pub(crate) enum EpochSeams {
     /// The rest that fills no step of all accelerators is dropped, and readers start anew.
-    Dropped,
-    /// As if the data had no end: what a pass costs at its seams is the loader's doing, and no part of what a client
+    Kept,
+    /// As if the data had no end: what an epoch costs at its seams is the loader's doing, and no part of what a client
     /// can do.
-    Endless,
+    None,
 }
 
 /// The job of a repetition whose load is training.
-pub(crate) fn of_rep(spec: &RepSpec<'_>, order: &Order, passes: Passes) -> Result<Option<Train>, RepError> {
+pub(crate) fn of_rep(
+    spec: &RepSpec<'_>,
+    order: &Order,
+    seams: EpochSeams,
+) -> Result<Option<Train>, RepError> {
     let Load::Training(training) = spec.cell.load else { return Ok(None) };
     let coming = coming(spec, order, &training);
-    let data = match coming {
+    let (tickets_per_epoch, samples) = match coming {
         Some(_) => streamed(spec, order),
         None => one_by_one(spec, order),
     };
-    let data = JobData { coming, endless: passes == Passes::Endless, ..data };
+    let first_ticket = first_ticket(spec, order);
+    let endless = seams == EpochSeams::None;
+    let data = JobData { first_ticket, tickets_per_epoch, samples, coming, endless };
     let mut job = Job::new(training, data).ok_or(RepError::Training {
         samples: data.samples,
         per_step: training.samples_per_step(),
@@ -40,39 +46,26 @@ pub(crate) fn of_rep(spec: &RepSpec<'_>, order: &Order, passes: Passes) -> Resul
     Ok(Some(Train::new(job, decoders, spec.cell, spec.cores, spec.clock)))
 }
 
-/// Samples that each have the same number of reads of their own.
-fn one_by_one(spec: &RepSpec<'_>, order: &Order) -> JobData {
+/// Tickets and samples of an epoch in which each sample has the same number of reads of its own.
+fn one_by_one(spec: &RepSpec<'_>, order: &Order) -> (u64, u64) {
     let tickets_per_epoch = order.tickets_per_epoch();
-    // Each client has files of its own then, of which it counts those in its passes and not all of the dataset's.
+    // Each client has files of its own then, of which it counts those in its epochs and not all of the dataset's.
     let is_shared_out = order.is_part() && *spec.data.samples() == Samples::Objects;
     let samples = match order.reads_per_unit() {
         Some(reads) if is_shared_out => tickets_per_epoch / reads.max(1),
         _ => spec.data.sample_count(),
     };
-    JobData {
-        first_ticket: first_ticket(spec, order),
-        tickets_per_epoch,
-        samples,
-        coming: None,
-        endless: false,
-    }
+    (tickets_per_epoch, samples)
 }
 
-/// Samples that reads bring: those of a whole pass, or of this client's part of it if the cell is cold.
-fn streamed(spec: &RepSpec<'_>, order: &Order) -> JobData {
+/// Tickets and samples of an epoch whose reads bring samples: of all of it, or of this client's part if the cell is cold.
+fn streamed(spec: &RepSpec<'_>, order: &Order) -> (u64, u64) {
     let (all_tickets, all) = (order.tickets_per_epoch(), order.samples_per_epoch(spec.data.sample_count()));
     let is_cold = spec.cell.cache == Cache::Cold;
     let tickets_per_epoch = if is_cold { own_tickets(spec, order) } else { all_tickets };
     // By proportion: how many samples lie in which read is not known of a stream.
     let samples = u128::from(all) * u128::from(tickets_per_epoch) / u128::from(all_tickets.max(1));
-    let samples = samples as u64;
-    JobData {
-        first_ticket: first_ticket(spec, order),
-        tickets_per_epoch,
-        samples,
-        coming: None,
-        endless: false,
-    }
+    (tickets_per_epoch, samples as u64)
 }
 
 /// How reads bring samples: from shards that are streamed, from units that hold several samples, and from units that
@@ -154,7 +147,7 @@ fn steps(spec: &RepSpec<'_>, order: &Order, job: &Job) -> Steps {
     };
     let is_own = order.is_part() || job.is_streamed();
     let parts = if is_own { 1 } else { u64::from(spec.part.of).max(1) };
-    // Fewer steps than were asked for are made and said to be fewer: a second pass would come from memory.
+    // Fewer steps than were asked for are made and said to be fewer: a second epoch would come from memory.
     let most = if spec.cell.cache == Cache::Cold { per_epoch / parts } else { u64::MAX };
     Steps { count: asked.min(most), run_out: asked > most }
 }

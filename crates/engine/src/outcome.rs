@@ -71,13 +71,13 @@ pub(crate) struct LoadEnd {
     pub(crate) paced: Option<Paced>,
     /// The job of a training load.
     pub(crate) train: Option<Train>,
-    /// Which passes over the data are recorded.
-    pub(crate) passes: Passes,
+    /// Which epochs are recorded.
+    pub(crate) epochs: RecordedEpochs,
 }
 
-/// Which passes over the data are recorded, and what of them can be known.
+/// Which epochs are recorded, and what of them can be known.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Passes {
+pub(crate) struct RecordedEpochs {
     /// How tickets fall into them; absent where no bytes are read.
     pub(crate) numbering: Option<Numbering>,
     /// Whether they end the window.
@@ -117,7 +117,7 @@ pub(crate) fn merge(
         system,
         cache,
         granted: granted(ends, trained.as_ref().and_then(|end| end.decoders.as_ref())),
-        epochs: merged_epochs(load.passes, window.open_ns, ends, trained.as_ref()),
+        epochs: merged_epochs(load.epochs, window.open_ns, ends, trained.as_ref()),
         checkpoints: trained.as_mut().map(|end| std::mem::take(&mut end.checkpoints)).unwrap_or_default(),
         ..Rep::empty(&cell.slug, outcome(load.asked, trained.as_ref(), finished_ns < window.close_ns, ends))
     };
@@ -248,14 +248,19 @@ fn histograms(ends: &[WorkerEnd], trained: Option<&TrainEnd>) -> BTreeMap<String
     sums.into_iter().map(|(name, sum)| (name.to_owned(), record::encode(&sum))).collect()
 }
 
-fn merged_epochs(passes: Passes, open_ns: u64, ends: &[WorkerEnd], trained: Option<&TrainEnd>) -> Vec<Epoch> {
-    let Some(numbering) = passes.numbering else { return Vec::new() };
-    let meter = ends.iter().find_map(|end| end.meter.as_ref()).filter(|_| passes.through_kernel);
+fn merged_epochs(
+    epochs: RecordedEpochs,
+    open_ns: u64,
+    ends: &[WorkerEnd],
+    trained: Option<&TrainEnd>,
+) -> Vec<Epoch> {
+    let Some(numbering) = epochs.numbering else { return Vec::new() };
+    let meter = ends.iter().find_map(|end| end.meter.as_ref()).filter(|_| epochs.through_kernel);
     let around = Around {
         first_batch_ns: trained.map(|end| end.tally.first_batch_ns.clone()).unwrap_or_default(),
         storage_bytes: meter.map(Meter::epochs_storage_bytes).unwrap_or_default(),
-        tier: passes.tier,
+        tier: epochs.tier,
     };
     let workers = ends.iter().map(|end| (&*end.begun_ns, &*end.recorder.epochs));
-    epochs::merge(numbering, passes.asked, open_ns, workers, &around)
+    epochs::merge(numbering, epochs.asked, open_ns, workers, &around)
 }

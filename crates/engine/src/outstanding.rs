@@ -12,7 +12,7 @@ pub(crate) struct Outstanding {
     pub(crate) begun_ns: u64,
     /// Attempts that failed and were not the last.
     pub(crate) failures: u32,
-    /// Pass over the data that it belongs to.
+    /// Epoch that it belongs to.
     pub(crate) epoch: u16,
     /// Whether it ended well. The buffer keeps the bytes until it is used again.
     pub(crate) is_read: bool,

@@ -2,7 +2,7 @@
 
 use backend::{Completion, ErrorKind, Stamps};
 use hdrhistogram::Histogram;
-use plan::Operation;
+use plan::{Operation, Words};
 
 use crate::epochs::{self, EpochCount};
 use crate::sampled::Sample;
@@ -13,40 +13,21 @@ use crate::window::Window;
 const SAMPLED_MAX: usize = 16;
 
 const SECOND_NS: u64 = 1_000_000_000;
-const ERROR_KINDS: [ErrorKind; 17] = [
-    ErrorKind::Eof,
-    ErrorKind::NotFound,
-    ErrorKind::Changed,
-    ErrorKind::Permission,
-    ErrorKind::Io,
-    ErrorKind::Corrupt,
-    ErrorKind::TooManyOpen,
-    ErrorKind::Timeout,
-    ErrorKind::Throttled,
-    ErrorKind::Server,
-    ErrorKind::Stale,
-    ErrorKind::Reset,
-    ErrorKind::Connect,
-    ErrorKind::Truncated,
-    ErrorKind::Protocol,
-    ErrorKind::Redirect,
-    ErrorKind::Other,
-];
 
 /// Failures by kind.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ErrorCounts([u64; ERROR_KINDS.len()]);
+pub(crate) struct ErrorCounts([u64; ErrorKind::ALL.len()]);
 
 impl ErrorCounts {
     pub(crate) fn add(&mut self, kind: ErrorKind) {
-        if let Some(index) = ERROR_KINDS.iter().position(|known| *known == kind) {
+        if let Some(index) = ErrorKind::ALL.iter().position(|known| *known == kind) {
             self.0[index] += 1;
         }
     }
 
     /// Those that occurred.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (ErrorKind, u64)> + '_ {
-        ERROR_KINDS.into_iter().zip(self.0).filter(|(_, count)| *count > 0)
+        ErrorKind::ALL.iter().copied().zip(self.0).filter(|(_, count)| *count > 0)
     }
 }
 
@@ -112,7 +93,7 @@ pub(crate) struct Recorder {
     /// Phases of operations, where there are some.
     pub(crate) phases_ns: Vec<(&'static str, Histogram<u64>)>,
     pub(crate) seconds: Vec<Second>,
-    /// Passes over the data.
+    /// What it counted of each epoch.
     pub(crate) epochs: Vec<EpochCount>,
     /// Whether folders are listed: a completion then counts entries and no bytes.
     pub(crate) lists: bool,

@@ -17,7 +17,7 @@ use crate::decoders::Closing;
 use crate::epochs::{Begun, Numbering};
 use crate::error::RepError;
 use crate::gate::StartGate;
-use crate::job::{self, Passes};
+use crate::job::{self, EpochSeams};
 use crate::load::{Load, Tickets, Timing};
 use crate::outcome::{self, LoadEnd, Measured, merge};
 use crate::outstanding::Outstanding;
@@ -39,16 +39,16 @@ const WARMUP_PARTS: u64 = 8;
 
 /// Runs one repetition.
 pub fn run_rep(spec: &RepSpec<'_>) -> Result<Measured, RepError> {
-    run(spec, Passes::Dropped)
+    run(spec, EpochSeams::Kept)
 }
 
-/// Runs one repetition; a training job goes from one pass to the next as `passes` says.
-pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<Measured, RepError> {
+/// Runs one repetition; a training job goes from one epoch to the next as `seams` says.
+pub(crate) fn run(spec: &RepSpec<'_>, seams: EpochSeams) -> Result<Measured, RepError> {
     if spec.cell.operation() == Operation::Checkpoint {
         return checkpoint::run(spec);
     }
     let order = Order::of_part(spec.data, spec.cell, spec.part)?;
-    let train = job::of_rep(spec, &order, passes)?;
+    let train = job::of_rep(spec, &order, seams)?;
     if train.as_ref().is_some_and(Train::saves) && spec.checkpoints.is_none() {
         return Err(RepError::NoDestination);
     }
@@ -73,13 +73,13 @@ pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<Measured, RepErr
     let others = Programs::look(spec.clock, &watched).others_since(&programs);
     let cache = proof(spec, &before);
     let asked = asked(spec, &order);
-    let passes = outcome::Passes {
+    let epochs = outcome::RecordedEpochs {
         numbering: spec.cell.operation().reads_bytes().then_some(numbering),
         asked: matches!(spec.limit, Limit::Epochs { .. }),
         through_kernel: is_through_kernel(spec, &cache),
         tier: spec.cell.tier.is_some(),
     };
-    let load = LoadEnd { asked, paced: issue.paced, train: issue.train, passes };
+    let load = LoadEnd { asked, paced: issue.paced, train: issue.train, epochs };
     let mut measured = merge(spec.cell, load, window, &ends, cache);
     let rep = &mut measured.rep;
     rep.emulated = emulated;
@@ -138,10 +138,10 @@ pub(crate) fn set_cache(spec: &RepSpec<'_>) -> Result<Residency, StoreError> {
     }
 }
 
-/// The tickets of this repetition. A cold one gets a single pass over its part of the data: a second would be served
+/// The tickets of this repetition. A cold one gets a single epoch over its part of the data: a second would be served
 /// from memory.
 fn tickets(spec: &RepSpec<'_>, order: &Order) -> Tickets {
-    // `ColdStart` begins cold and may go on from what it has read: its later passes are to be warm.
+    // `ColdStart` begins cold and may go on from what it has read: its later epochs are to be warm.
     let cold = (spec.cell.cache == Cache::Cold).then(|| own_tickets(spec, order));
     let count = asked(spec, order).into_iter().chain(cold).min();
     let first = first_ticket(spec, order);
@@ -152,7 +152,7 @@ fn tickets(spec: &RepSpec<'_>, order: &Order) -> Tickets {
     }
 }
 
-/// How the tickets of this repetition fall into passes. The part that a cold client may read counts as a whole pass.
+/// How the tickets of this repetition fall into epochs. The part that a cold client may read counts as a whole epoch.
 fn numbering(spec: &RepSpec<'_>, order: &Order, train: Option<&Train>) -> Numbering {
     let tickets = order.tickets_per_epoch();
     // An order that is a client's own has nothing to be shared out.

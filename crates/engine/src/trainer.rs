@@ -9,7 +9,7 @@ use record::{Checkpoint, Trained, TrainedAccelerator};
 
 use crate::checkpoint::SaveOrders;
 use crate::decoders::{Decoders, DecodersEnd, Encoded, Whole};
-use crate::fleet::{Decoding, Ended, Fleet, FleetEnd, Job, Members, Pauses, Saved, Servers, Tally};
+use crate::fleet::{Decoding, Ended, Fleet, FleetEnd, Job, Members, Pauses, Saved, Servers, Span, Tally};
 use crate::next::Next;
 use crate::window::Window;
 
@@ -26,7 +26,7 @@ pub(crate) struct Train {
     threads: u32,
     clock: Clock,
     decoders: Option<Decoders>,
-    beside: Option<SaveOrders>,
+    save_orders: Option<SaveOrders>,
 }
 
 /// How long a thread with reads under way waits for these alone while accelerators stand still for a checkpoint, whose end
@@ -85,7 +85,7 @@ impl Train {
         // One group means one lock for all threads; several mean that a thread sees its own accelerators alone. What
         // cannot be split is one group: a barrier, a checkpoint, readers that share threads.
         let groups = match cell.engine.depth_per_thread_max() {
-            _ if job.training.barrier || cell.beside.is_some() => 1,
+            _ if job.training.barrier || cell.job_checkpoints.is_some() => 1,
             1 if readers == Some(cell.threads) => all,
             1 => 1,
             _ => cell.threads,
@@ -98,7 +98,7 @@ impl Train {
             Decoding::None | Decoding::Cost { .. } | Decoding::Elsewhere => None,
         };
         let threads = (cell.threads / groups).max(1);
-        let (pauses, beside) = cell.beside.as_ref().map(saving).unzip();
+        let (pauses, save_orders) = cell.job_checkpoints.as_ref().map(saving).unzip();
         // For the one group that there is with checkpoints; the closure takes them on its first call.
         let mut pauses = pauses;
         let mut group = |first| {
@@ -113,10 +113,10 @@ impl Train {
             Group { state, bell: Condvar::new() }
         };
         let groups = (0..groups).map(&mut group).collect();
-        Self { groups, job, threads, clock: clock.clone(), decoders, beside }
+        Self { groups, job, threads, clock: clock.clone(), decoders, save_orders }
     }
 
-    /// Operations of one pass over the data, or of one of so many `parts` of its steps; `None` where it has no end.
+    /// Operations of one epoch, or of one of so many `parts` of its steps; `None` where it has no end.
     pub(crate) fn ops_per_epoch(&self, parts: u64) -> Option<u64> {
         self.job.ops_per_epoch(parts)
     }
@@ -157,7 +157,8 @@ impl Train {
             let mut state = group.state();
             match encoded {
                 Encoded::Read(read) => {
-                    state.fleet.decoded(read.ticket, (read.read_ns, decoded_ns), is_ok);
+                    let decoding = Span { from_ns: read.read_ns, to_ns: decoded_ns };
+                    state.fleet.decoded(read.ticket, decoding, is_ok);
                     state.returned[self.within_group(read.thread)].push(read.buf);
                 }
                 Encoded::Streamed { task, .. } => {
@@ -174,8 +175,8 @@ impl Train {
     }
 
     /// The orders of checkpoints, if any are made.
-    pub(crate) fn beside(&self) -> Option<&SaveOrders> {
-        self.beside.as_ref()
+    pub(crate) fn save_orders(&self) -> Option<&SaveOrders> {
+        self.save_orders.as_ref()
     }
 
     /// Takes what became of a checkpoint.
@@ -385,7 +386,7 @@ pub(crate) fn share(count: u32, parts: u32, index: u32) -> u32 {
 }
 
 /// When a fleet makes checkpoints, and the orders for the thread that writes them.
-fn saving(plan: &plan::Beside) -> (Pauses, SaveOrders) {
+fn saving(plan: &plan::JobCheckpoints) -> (Pauses, SaveOrders) {
     let (orders, taken) = std::sync::mpsc::channel();
     (Pauses::new(plan.every_steps, plan.mode, orders), SaveOrders::new(taken))
 }

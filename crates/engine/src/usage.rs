@@ -12,7 +12,7 @@ const NS_PER_US: u64 = 1_000;
 pub(crate) struct Meter {
     sources: Sources,
     cores: u32,
-    /// What storage had delivered to this process as each pass over the data began, by their numbers.
+    /// What storage had delivered to this process as each epoch began, by their numbers.
     epochs: Vec<(u16, Option<u64>)>,
     opened: Option<(u64, Counters)>,
     closed: Option<(u64, Counters)>,

@@ -61,7 +61,7 @@ pub(crate) struct Worker<'a> {
     pub(crate) slots: Vec<Outstanding>,
     /// Repeats operations that failed with a transient error, if the cell says so.
     pub(crate) retry: Option<Retry>,
-    /// The passes over the data that it has begun.
+    /// The epochs that it has begun.
     pub(crate) begun: Begun,
     /// Pauses a closed loop that meets nothing but failures; a paced one has none.
     pub(crate) storm: Option<Storm>,
@@ -78,7 +78,7 @@ impl Outstanding {
 /// What a worker brings back.
 pub(crate) struct WorkerEnd {
     pub(crate) recorder: Recorder,
-    /// When it began each pass over the data.
+    /// When it began each epoch.
     pub(crate) begun_ns: Vec<Option<u64>>,
     pub(crate) meter: Option<Meter>,
     /// How long it was runnable and waited for a processor inside the window.
@@ -257,7 +257,7 @@ impl Worker<'_> {
         event_ns
     }
 
-    /// The pass over the data that a ticket belongs to, which is issued now.
+    /// The epoch that a ticket belongs to, which is issued now.
     #[inline]
     fn epoch(&mut self, ticket: u64, now_ns: u64) -> u16 {
         if !self.begun.stays(ticket)
@@ -399,7 +399,7 @@ fn verify(
 }
 
 /// Checks what the last reads left in the buffers: a training job has no warm-up whose reads could be checked, nor has a
-/// repetition from its first pass on.
+/// repetition from its first epoch on.
 fn verify_kept(
     free: &[Buf],
     slots: &[Outstanding],

@@ -190,24 +190,7 @@ mod tests {
     use super::*;
 
     fn need(demand: Demand, utilization: f64) -> Need {
-        Need {
-            label: String::new(),
-            demand,
-            utilization,
-            accelerators: 0,
-            count: 0,
-            hosts: 1,
-            provenance: None,
-            source: String::new(),
-            caveats: Vec::new(),
-            batch: None,
-            step_time_s: None,
-            readers: None,
-            prefetch: None,
-            hold: None,
-            scope: Scope::Cluster,
-            loader_depth: None,
-        }
+        Need { utilization, ..crate::spec::stated(String::new(), demand) }
     }
 
     #[track_caller]

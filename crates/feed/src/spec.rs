@@ -190,7 +190,7 @@ fn from_tokens(tokens_per_s: f64, token_bytes: f64, hosts: u32) -> Result<Need, 
 }
 
 /// A need of one client that names no accelerators.
-fn stated(label: String, demand: Demand) -> Need {
+pub(crate) fn stated(label: String, demand: Demand) -> Need {
     Need {
         label,
         demand,

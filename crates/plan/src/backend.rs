@@ -6,7 +6,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::{Charged, NfsConfig, Operation, S3Config, Way};
+use crate::{Charged, NfsConfig, Operation, Route, S3Config};
 
 /// Which backend serves a target, and its settings.
 #[derive(Debug, Clone, PartialEq)]
@@ -152,19 +152,19 @@ impl BackendConfig {
     }
 
     /// How operations reach the storage.
-    pub(crate) fn way(&self) -> Way {
-        let plain = Way { prefixes: 1, one_at_a_time: false, lookups_per_file: 1, in_parts: false };
+    pub(crate) fn route(&self) -> Route {
+        let plain = Route { prefixes: 1, one_at_a_time: false, lookups_per_file: 1, in_parts: false };
         match self {
             // HTTP/1.1 without pipelining: a connection carries one request at a time, while NFS numbers
             // its calls and has many under way.
-            Self::S3(s3) => Way {
+            Self::S3(s3) => Route {
                 prefixes: s3.prefixes.max(1),
                 one_at_a_time: true,
                 lookups_per_file: u32::from(s3.head),
                 in_parts: s3.part_bytes.is_some(),
             },
             Self::Nfs(_) | Self::File { .. } => plain,
-            Self::Null | Self::Device { .. } => Way { lookups_per_file: 0, ..plain },
+            Self::Null | Self::Device { .. } => Route { lookups_per_file: 0, ..plain },
         }
     }
 

@@ -2,7 +2,7 @@
 
 use feed::{Cache, Operation, Pages};
 
-use crate::{Access, Advice, Beside, Checkpoint, Engine, Load, Registered, Task, Tier};
+use crate::{Access, Advice, Checkpoint, Engine, JobCheckpoints, Load, Registered, Task, Tier};
 
 /// One cell: every setting explicit.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +54,7 @@ pub struct Cell {
     /// The local cache before the target, where there is one.
     pub tier: Option<Tier>,
     /// The checkpoints that are made beside its training job.
-    pub beside: Option<Beside>,
+    pub job_checkpoints: Option<JobCheckpoints>,
     /// Cells of one curve with `queue_depth = "auto"` share this number: they are tried from the
     /// shallowest on, and those past the stop rule are left out.
     // A number and not a flag: two searches of one target must not end each other.
@@ -91,7 +91,7 @@ impl Cell {
             complete_batch: 1,
             seed: 1,
             tier: None,
-            beside: None,
+            job_checkpoints: None,
             auto_group: None,
             axes: Vec::new(),
         }
@@ -101,7 +101,7 @@ impl Cell {
     pub fn writes_checkpoints(&self) -> Option<&Checkpoint> {
         match &self.task {
             Task::Checkpoint(checkpoint) => Some(checkpoint),
-            _ => self.beside.as_ref().map(|beside| &beside.checkpoint),
+            _ => self.job_checkpoints.as_ref().map(|job| &job.checkpoint),
         }
     }
 

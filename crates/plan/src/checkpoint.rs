@@ -21,7 +21,7 @@ pub struct Checkpoint {
 
 /// The checkpoints that are made beside a training job.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Beside {
+pub struct JobCheckpoints {
     /// What each of them is.
     pub checkpoint: Checkpoint,
     /// Who waits for it.

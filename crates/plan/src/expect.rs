@@ -17,7 +17,7 @@ pub struct Expect {
 
 /// How operations reach a target, as far as a prediction depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Way {
+pub struct Route {
     /// Prefixes over which objects are spread; 1 where there are none.
     pub prefixes: u32,
     /// Whether a connection has one request at a time.

@@ -18,6 +18,7 @@ mod layout;
 mod load;
 mod measure;
 mod network;
+mod path_facts;
 mod plan;
 mod profiles;
 mod share;
@@ -30,10 +31,10 @@ pub use backend::{Advice, BackendConfig, Capabilities, Engine, OnUnavailable, Re
 pub use buffers::{BUFFER_ALIGN_BYTES, HUGE_PAGE_BYTES, arena_bytes};
 pub use cell::{Axis, Cell};
 pub use charged::Charged;
-pub use checkpoint::{Beside, Checkpoint, Saving};
+pub use checkpoint::{Checkpoint, JobCheckpoints, Saving};
 pub use copy::{COPY_BLOCK_BYTES, COPY_BUFFERS, COPY_THREADS, Copy};
 pub use emulation::{Delay, EMULATOR_FSID, Emulation, Faults};
-pub use expect::{Expect, Way};
+pub use expect::{Expect, Route};
 pub use feed::{Cache, Operation, Pages, Words};
 pub use generate::{Distribution, FILES_PER_FOLDER, Generate};
 pub use layout::{Codec, Layout, Packing, disk_bytes};
@@ -42,6 +43,7 @@ pub use measure::{CellOrder, Evidence, Gate, Limit, Margin, MayDiffer, Measure};
 pub use network::{
     About, Addresses, BucketStyle, Keys, NfsConfig, PARTS_AT_ONCE_MAX, Price, S3Config, Secret,
 };
+pub use path_facts::PathFacts;
 pub use plan::{DatasetSpec, Existing, Plan, Skipped, Target};
 pub use profiles::{Profile, profile, profiles};
 pub use share::Share;

@@ -45,7 +45,7 @@ pub enum Limit {
         // close.
         otherwise_ns: u64,
     },
-    /// Whole passes over the dataset.
+    /// Whole epochs.
     Epochs {
         /// Passes.
         epochs: u64,

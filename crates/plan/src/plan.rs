@@ -8,7 +8,7 @@ use feed::bounds::Settings;
 use crate::backend::{BackendConfig, Engine};
 use crate::cell::Cell;
 use crate::emulation::Emulation;
-use crate::expect::{Expect, Way};
+use crate::expect::{Expect, Route};
 use crate::generate::{Distribution, Generate};
 use crate::layout::Layout;
 use crate::layout::{FILE_BLOCK_BYTES, FILE_OVERHEAD_BYTES, disk_bytes};
@@ -151,13 +151,13 @@ impl Plan {
 
 impl Target {
     /// How operations reach this target.
-    pub fn way(&self) -> Way {
-        self.config.way()
+    pub fn route(&self) -> Route {
+        self.config.route()
     }
 
     /// What the server that feedline starts for this target is asked to be like; absent where it starts none.
     pub fn emulated(&self) -> Option<Settings> {
-        Some(Settings { prefixes: self.way().prefixes, ..self.emulate.as_ref()?.settings() })
+        Some(Settings { prefixes: self.route().prefixes, ..self.emulate.as_ref()?.settings() })
     }
 }
 

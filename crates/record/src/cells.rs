@@ -124,7 +124,7 @@ pub struct Rep {
     /// The outcome of the training job that was played. Absent elsewhere, and in records before format 1.3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trained: Option<Trained>,
-    /// Passes over the data that the window saw. Empty before format 1.5.
+    /// Epochs that the window saw. Empty before format 1.5.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub epochs: Vec<Epoch>,
     /// Checkpoints that were due in the window. Empty elsewhere, and before format 1.5.

@@ -1,4 +1,4 @@
-//! How data lie, how they are read pass by pass, and what is written beside: what layouts, epochs, checkpoints, caches
+//! How data lie, how they are read epoch by epoch, and what is written beside: what layouts, epochs, checkpoints, caches
 //! and copies add to a record.
 
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub struct Mixing {
     pub imbalance: f64,
 }
 
-/// One pass over the data inside a repetition; the first 256 are kept one by one.
+/// One epoch inside a repetition; the first 256 are kept one by one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Epoch {
     /// Its number within the repetition, from 0.
@@ -44,7 +44,7 @@ pub struct Epoch {
     /// Bytes served by a cache tier; absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier_bytes: Option<u64>,
-    /// Whether every operation of the pass ended in the window.
+    /// Whether every operation of the epoch ended in the window.
     pub complete: bool,
 }
 

@@ -41,11 +41,6 @@ impl Book {
         self.lines.push(Line::Ceiling(ceiling));
     }
 
-    /// The order of the next repetition: as many as there are lines.
-    pub fn next_order(&self) -> u32 {
-        u32::try_from(self.lines.len()).unwrap_or(u32::MAX)
-    }
-
     /// Changes the cell of this name.
     pub fn edit_cell(&mut self, name: &str, edit: impl Fn(&mut Cell)) {
         self.run.cells.iter_mut().filter(|cell| cell.cell == name).for_each(edit);

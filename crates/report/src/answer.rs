@@ -19,12 +19,15 @@ use crate::words;
 /// Lines of an answer at most.
 const LINES_MAX: usize = 20;
 /// Targets that have a row of their own at most, and lines of all rows; the gravest come first where there are more.
+// Seven rows, with headings and the line of what is left out, are half of the answer: the other half says why,
+// what is open, and what to do.
 const ROWS_MAX: usize = 7;
 const ROWS_LINES_MAX: usize = 10;
 /// Lines of each part at most; reasons, then what is open, have what the others leave.
 const NEED_LINES: usize = 2;
 const GATE_LINES: usize = 2;
 /// Lines that reasons leave for what is open.
+// Hosts, caches and time are the three that nearly every run leaves open.
 const OPEN_LINES: usize = 3;
 const NEXT_LINES: usize = 3;
 /// What signs before a number of accelerators mean.
@@ -38,6 +41,7 @@ const COLUMNS_MIN: usize = 72;
 
 /// What an answer says of its surroundings, which no record knows.
 #[derive(Debug, Clone, Copy)]
+// Handed in: a record that is rendered again, elsewhere, must give the same answer but for these.
 pub struct Surroundings<'a> {
     /// Where it is printed.
     pub screen: Screen,
@@ -61,6 +65,7 @@ pub fn answer(summary: &Summary, surroundings: Surroundings<'_>) -> Option<Strin
     let mut lines = writer.part("NEED", &need(summary), NEED_LINES);
     lines.extend(rows(summary, Screen { columns: writer.columns, ..screen }));
     lines.extend(gate_lines(summary, writer));
+    // Laid out before the reasons, which take what room is left: a command that is cut off is of no use.
     let mut last = writer.part("COST", &cost(summary), 1);
     last.extend(next(summary, surroundings.folder, writer));
     last.extend(page(surroundings, writer));
@@ -119,6 +124,7 @@ impl Writer {
         let (first, others) = items.split_first()?;
         let mut shown = first.clone();
         let mut hidden = others.len();
+        // The count is part of what must fit, or the last item would be cut by it.
         let with_count = |shown: &str, hidden: usize| match hidden {
             0 => shown.to_owned(),
             more => format!("{shown}; and {more} more"),
@@ -167,6 +173,7 @@ fn grid(summary: &Summary, verdicts: &[&Verdict]) -> Grid {
             let (rate, line) = measured(verdict)?;
             Some(range(rate, line))
         });
+    // A need that is a rate names no accelerators, and a column of dashes would take the room of the evidence.
     let grid = if accelerators == 0 {
         grid
     } else {
@@ -178,6 +185,7 @@ fn grid(summary: &Summary, verdicts: &[&Verdict]) -> Grid {
         })
         .figure("feeds", |verdict| feeds(verdict, accelerators))
     };
+    // A number that nobody measured must not stand beside measured ones without its sign being explained.
     let is_divided = verdicts.iter().any(|verdict| verdict.feeds_by_division().is_some());
     let foot = if is_divided { DIVIDED } else { "" };
     grid.column(Column::parts("evidence"), |verdict| Some(evidence(summary, verdict))).foot(foot).done()
@@ -213,6 +221,7 @@ fn rate_words((low, high): (f64, f64), unit: Option<RateUnit>) -> String {
 
 fn evidence(summary: &Summary, verdict: &Verdict) -> String {
     match &verdict.scope {
+        // Before the scope: what feedline itself serves is evidence of nothing, whatever was measured of it.
         _ if verdict.demo => "own server".to_owned(),
         Some(scope) => {
             let stand_in = stand_in(summary, verdict).map(|engine| format!("{engine}, "));
@@ -225,6 +234,7 @@ fn evidence(summary: &Summary, verdict: &Verdict) -> String {
 /// `pread for io_uring`, where the deciding cell was read by another engine than was asked for.
 fn stand_in(summary: &Summary, verdict: &Verdict) -> Option<String> {
     let cell = &summary.cell(verdict.cell.as_deref()?)?.cell;
+    // The record has the reason behind a colon, which is too long for a row.
     let asked = cell.stands_in_for.as_deref()?.split(':').next()?;
     Some(format!("{} for {asked}", cell.engine))
 }
@@ -235,6 +245,7 @@ fn rows(summary: &Summary, screen: Screen) -> Vec<String> {
         return Vec::new();
     }
     let (mut lines, rows) = screen.rows(&grid(summary, &verdicts));
+    // In the order of the scenario where all fit: readers look for a target where they wrote it.
     let too_long = verdicts.len() > ROWS_MAX || lines.len() + rows.concat().len() > ROWS_LINES_MAX;
     let mut rows: Vec<(&Verdict, Vec<String>)> = verdicts.into_iter().zip(rows).collect();
     if too_long {
@@ -247,6 +258,7 @@ fn rows(summary: &Summary, screen: Screen) -> Vec<String> {
         if lines.len() + row.len() > ROWS_LINES_MAX {
             break;
         }
+        // After the layout: escape sequences have no width, and would be counted as letters.
         if screen.is_coloured {
             row[0] = coloured(&row[0], verdict.word());
         }
@@ -274,6 +286,7 @@ fn range(rate: Interval, of: f64) -> String {
     let (low, high) = (of_line(rate.low.max(0.0) / of), of_line(rate.high / of));
     match (low.strip_suffix(" %"), high.strip_suffix(" %")) {
         _ if low == high => low,
+        // One unit for both ends: `87 %-95 %` is read as a difference.
         (Some(low), Some(_)) => format!("{low}-{high}"),
         _ => format!("{low} - {high}"),
     }
@@ -294,6 +307,7 @@ fn feeds(verdict: &Verdict, accelerators: u32) -> Option<String> {
             let by_division = if verdict.feeds_at_least() { ">=" } else { "~" };
             Some(format!("{by_division}{} of {accelerators}", feeds.min(accelerators)))
         }
+        // A job that was played with all of them feeds them: nothing was divided.
         (None, Some(_)) => Some(format!("{accelerators} of {accelerators}")),
         (None, None) => None,
     }
@@ -317,6 +331,7 @@ fn gate_lines(summary: &Summary, writer: Writer) -> Vec<String> {
         GateResult::Missed(unmet) => ("missed: ", words::gate::all(&unmet)),
         GateResult::Inconclusive(unmet) => ("inconclusive: ", words::gate::all(&unmet)),
     };
+    // Whole demands: half of one could read as another.
     let words = writer.fitting(&demands, GATE_LINES).unwrap_or_default();
     writer.below("GATE", &format!("{word}{words}"), GATE_LINES)
 }
@@ -329,6 +344,8 @@ fn why(summary: &Summary, writer: Writer, room: usize) -> Vec<String> {
     let of_verdict = |verdict: &&Verdict| {
         let mut reasons = words::verdict::reasons(verdict);
         reasons.extend(verdict.unreached.iter().map(words::verdict::unreached));
+        // The name is part of the first reason and not a heading: a line is all the room that many targets
+        // have.
         reasons[0].insert_str(0, &format!("{}: ", verdict.target));
         reasons
     };
@@ -365,6 +382,7 @@ fn sizing(one: &Sizing, words: &str) -> String {
 /// What no word of the verdicts goes beyond.
 fn open(summary: &Summary) -> Vec<String> {
     let hosts = summary.verdicts.iter().filter_map(|verdict| verdict.scope.as_ref());
+    // One line for the widest gap: all targets of a run are asked about for the same cluster.
     let open = hosts.filter(|scope| scope.hosts_open() > 0).max_by_key(|scope| scope.hosts_open());
     let hosts = open.map(|scope| {
         let needed = feed::counted_noun(u64::from(scope.hosts_needed), "host");
@@ -405,6 +423,7 @@ fn kept_bytes(summary: &Summary) -> u64 {
         .iter()
         .map(|figures| &figures.dataset)
         .filter(|dataset| dataset.source == "generate");
+    // By place and fingerprint: targets of one path share the data, and would be counted once for each engine.
     let each: BTreeMap<(&str, &str), u64> = kept
         .filter_map(|dataset| {
             Some(((place(&dataset.target)?.at.as_str(), dataset.fingerprint.as_str()), dataset.bytes))
@@ -418,6 +437,7 @@ fn clock(ns: u64) -> String {
     let seconds = (ns + 500_000_000) / 1_000_000_000;
     match seconds {
         0..2 => feed::format_duration_ns(ns),
+        // `61 s` and not `1 min 1 s`: up to two minutes seconds are what people compare.
         2..120 => format!("{seconds} s"),
         120..7200 => format!("{} min {} s", seconds / 60, seconds % 60),
         _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
@@ -429,6 +449,7 @@ fn next(summary: &Summary, folder: &str, writer: Writer) -> Vec<String> {
     let command = |verdict: &Verdict| Some((verdict.target.clone(), next_of(summary, folder, verdict)?));
     let mut lines: Vec<(Vec<String>, String)> = Vec::new();
     for (target, command) in summary.verdicts.iter().filter_map(command) {
+        // Targets that need the same command are named before it: typed twice it would measure twice.
         match lines.iter_mut().find(|(_, one)| *one == command) {
             Some((targets, _)) => targets.push(target),
             None => lines.push((vec![target], command)),
@@ -462,6 +483,7 @@ fn next_of(summary: &Summary, folder: &str, verdict: &Verdict) -> Option<String>
         }
         Cause::Flagged(flag) => Some(words::flag::advice(flag).to_owned()),
         Cause::HostsOpen { hosts } => {
+            // This host is one of them and measures again, at the same time as the others.
             let ranks = u64::from(*hosts) + 1;
             Some(format!("{} --rank R --ranks {ranks} --start-at T, on every host", asked()))
         }
@@ -480,15 +502,20 @@ fn next_of(summary: &Summary, folder: &str, verdict: &Verdict) -> Option<String>
 fn more_rounds(summary: &Summary, folder: &str, verdict: &Verdict, rounds: u32) -> Option<String> {
     let head = &summary.head;
     let is_whole = head.elapsed_ns.is_some() && !head.interrupted;
+    // A run of several ranks cannot be gone on with: each rank has a record of its own.
     let made = verdict.scope.as_ref().filter(|scope| scope.hosts_measured == 1)?.rounds;
+    // No more than were planned: the error of the interval is spent over the planned looks, and nothing is left
+    // of it beyond them.
     let rounds = rounds.min(head.fresh_rounds.saturating_sub(made));
     let storages = summary.targets.iter().filter(|target| target.storage).count();
+    // The others are decided, or need another number of rounds.
     let only = if storages > 1 { format!(" --only {}", verdict.target) } else { String::new() };
     let run = feed::typed_word(folder);
     (is_whole && rounds > 0).then(|| format!("feedline run --resume {run}{only} --rounds +{rounds}"))
 }
 
 fn page(surroundings: Surroundings<'_>, writer: Writer) -> Vec<String> {
+    // Never folded: a path is copied in one piece.
     let both = format!("{}   all cells: {}", surroundings.page, surroundings.full);
     if both.chars().count() + LEAD_COLUMNS <= writer.columns {
         return vec![format!("PAGE {both}")];

@@ -9,8 +9,10 @@ use crate::side;
 use crate::words;
 
 /// Rows up to which a terminal shows every one.
+// More scroll out of most windows before they are read. The page and the Markdown report have them all.
 const ROWS_MAX: usize = 40;
 /// What the one name of an engine means that comes from no other tool.
+// Other engines are named as in fio or by their library.
 const LEAN: &str =
     "engine lean: feedline's own client, which does for a read what the protocol asks, and no more";
 
@@ -54,6 +56,7 @@ pub(crate) fn grid(summary: &Summary) -> Grid {
         .name("target", |line| line.target.clone())
         .name("engine", |line| line.engine.clone())
         .number("QD", |line| line.depth.clone());
+    // One way of reading is said once above the table.
     if summary.panels.len() > 1 {
         let read_as = Column::name("read as").only(Width::Above);
         grid = grid.column(read_as, |line| Some(line.read_as.clone()));
@@ -68,6 +71,8 @@ pub(crate) fn grid(summary: &Summary) -> Grid {
             row.note.clone_from(&line.note);
             row.decides = line.decides;
             row.share = line.figures.and_then(|figures| figures.of_line);
+            // The row that decides is not named by its engine, and a filter by engine must find it all the
+            // same.
             row.found_by = Some(line.found_by.clone());
         })
         .brief(ROWS_MAX, "one cell of each curve, and those without figures", |line| line.is_kept)
@@ -96,6 +101,7 @@ impl Conditions {
             kept.map(|(_, part)| *part).collect::<Vec<_>>().join(", ")
         };
         let lines: Vec<String> = panels.iter().map(head::panel_line).collect();
+        // Lines differ where samples do: each size of sample has a line of its own in bytes.
         let has_one_line = lines.iter().all(|line| *line == lines[0]);
         let own =
             |(of, line): (&Vec<&str>, &String)| of_panel(of, false) + if has_one_line { "" } else { line };
@@ -109,12 +115,7 @@ impl Conditions {
 
 /// The cell that stands for its curve: the judged one, else the first to clear, else the fastest.
 fn representative(summary: &Summary, curve: &Curve) -> Option<usize> {
-    let judged = |index: &usize| {
-        summary
-            .verdicts
-            .iter()
-            .any(|verdict| verdict.cell.as_deref() == Some(&summary.cells[*index].cell.cell))
-    };
+    let judged = |index: &usize| summary.verdict_on(&summary.cells[*index]).is_some();
     let mean = |index: &usize| summary.cells[*index].figures().map_or(-1.0, |figures| figures.bps.mean);
     let fastest = || curve.cells.iter().copied().max_by(|a, b| mean(a).total_cmp(&mean(b)));
     // The judged cell before the fastest: the row that is shown must be the one that the verdict speaks of.
@@ -157,6 +158,7 @@ fn of_curve<'a>(summary: &'a Summary, curve: &Curve, read_as: &str, unit: RateUn
             decides: false,
             is_kept: is_chosen || figures.is_none(),
         };
+        // Only what was not run is joined: a depth that failed has a cause that is looked for at that depth.
         let is_not_run = matches!(cell.measured, Measurement::NotRun { .. });
         match lines.last_mut().filter(|last| is_not_run && last.figures.is_none() && last.note == line.note) {
             Some(last) => extend(last, &line.depth),
@@ -164,6 +166,8 @@ fn of_curve<'a>(summary: &'a Summary, curve: &Curve, read_as: &str, unit: RateUn
         }
         lines.extend(summary.deciding(cell).map(|figures| Line {
             target: cell.cell.target.clone(),
+            // Below its cell and not in its place: the first repetitions chose the cell, so that their mean is
+            // the better by chance, and the reader sees by how much.
             engine: "> fresh".to_owned(),
             found_by: engine(curve),
             depth: cell.cell.queue_depth.to_string(),

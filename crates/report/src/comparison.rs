@@ -3,6 +3,7 @@
 mod calibration;
 mod history;
 mod markdown;
+// Shared by both pages: what is said of an effect must not differ between a comment and a terminal.
 mod rows;
 mod terminal;
 mod words;

@@ -43,6 +43,7 @@ pub(crate) fn facts(env: &Environment) -> Facts {
     Facts { about: String::new(), facts }
 }
 
+// The levels are those of the kernel's documentation of sysctl; a later one is shown as its number.
 fn ring(level: u32) -> String {
     match level {
         0 => "allowed".to_owned(),
@@ -55,6 +56,7 @@ fn ring(level: u32) -> String {
 fn of<T>(fact: &Captured<T>, words: impl Fn(&T) -> String) -> Result<String, String> {
     match fact {
         Captured::Value(value) => Ok(words(value)),
+        // Kept apart from values: a reason set in the type of a value would be read as one.
         Captured::Unavailable(reason) => Err(reason.clone()),
     }
 }

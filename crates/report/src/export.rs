@@ -17,9 +17,9 @@ mod summary;
 mod tidy;
 mod tuning;
 
-use analysis::{CellSummary, Measurement};
+use analysis::CellSummary;
 
-use crate::words::gap;
+use crate::side::absent;
 
 pub use actions::{Direction, github_action_benchmark};
 pub use bmf::bmf;
@@ -39,17 +39,13 @@ pub struct Export {
     /// The text of the file, complete with its last line break.
     pub text: String,
     /// What was left out and why, a sentence each.
+    // Beside the text and not in it: most forms have no place for what is missing, and a caller prints it.
     pub gaps: Vec<String>,
 }
 
 /// Why a cell has no figures; nothing where it has some.
 fn gap(cell: &CellSummary) -> Option<String> {
-    let name = &cell.cell.cell;
-    match &cell.measured {
-        Measurement::Figures(_) | Measurement::Operations(_) => None,
-        Measurement::Failed { reason, .. } => Some(format!("{name}: failed: {}", gap::words(reason))),
-        Measurement::NotRun { reason } => Some(format!("{name}: not run: {}", gap::words(reason))),
-    }
+    Some(format!("{}: {}", cell.cell.cell, absent(cell)?))
 }
 
 /// Text without line breaks and other control characters, for forms whose unit is the line.

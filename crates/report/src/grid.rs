@@ -36,6 +36,7 @@ pub(crate) enum Width {
 pub(crate) struct Column {
     pub(crate) heading: String,
     /// The heading where there is little room.
+    // A terminal has 80 columns for ten of these; a page has the room for whole words.
     pub(crate) short: Option<&'static str>,
     pub(crate) kind: ColumnKind,
     pub(crate) width: Width,
@@ -166,6 +167,7 @@ impl Grid {
 
     /// Without the figures that no row knows.
     pub(crate) fn without_unknown(mut self) -> Self {
+        // From the last: removing one moves those behind it.
         for column in (0..self.columns.len()).rev() {
             let is_known = self.rows.iter().any(|row| row.cells[column].is_some());
             if self.columns[column].kind == ColumnKind::Figure && !is_known {
@@ -272,6 +274,7 @@ impl<T> Filling<'_, T> {
         };
         METRICS.iter().filter_map(of_table).fold(self, |filling, (metric, column)| {
             filling.column(column, |item| {
+                // NaN comes from a division by nothing, and is no figure.
                 let value = metric.read(&view(item))?.value().filter(|value| value.is_finite())?;
                 Some(in_column(metric.unit, value))
             })

@@ -17,13 +17,27 @@ pub(crate) fn by_key<K: PartialEq, V>(pairs: impl IntoIterator<Item = (K, V)>) -
 pub(crate) fn once_by_key<K: PartialEq, V: PartialEq>(
     pairs: impl IntoIterator<Item = (K, V)>,
 ) -> Vec<(K, Vec<V>)> {
-    let mut seen: Vec<(K, V)> = Vec::new();
-    for pair in pairs {
-        if !seen.contains(&pair) {
-            seen.push(pair);
+    by_key(distinct(pairs))
+}
+
+/// Each value once, in the order in which they were first seen.
+pub(crate) fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut seen = Vec::new();
+    for value in values {
+        // A list and no set: sentences and names need not have an order or a hash.
+        if !seen.contains(&value) {
+            seen.push(value);
         }
     }
-    by_key(seen)
+    seen
+}
+
+/// The place of the first value that `is` the wanted one, which is `made` and put behind the others where there is none.
+pub(crate) fn place<T>(values: &mut Vec<T>, is: impl Fn(&T) -> bool, made: impl FnOnce() -> T) -> usize {
+    values.iter().position(is).unwrap_or_else(|| {
+        values.push(made());
+        values.len() - 1
+    })
 }
 
 /// The gravest of what was found of each kind, and the names of those of which it was found, that of the gravest first.
@@ -36,6 +50,7 @@ pub(crate) fn gravest<'a, K: PartialEq, T>(
         match gravest.iter_mut().find(|(known, ..)| *known == kind) {
             Some((_, worst, names)) if extent(&one) > extent(worst) => {
                 *worst = one;
+                // In front: the one whose words are shown is the one to look at first.
                 names.insert(0, name);
             }
             Some((_, _, names)) => names.push(name),

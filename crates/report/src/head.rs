@@ -19,6 +19,7 @@ pub(crate) fn need(summary: &Summary) -> String {
         Err(why) => return words::need::none(*why),
     };
     let figures = match need.demand {
+        // A record made by hand may lack the size of a sample, and then no rate in bytes follows.
         Demand::Samples { per_s, sample_bytes } if sample_bytes > 0.0 => {
             let bps = feed::format_bps(per_s * sample_bytes);
             format!(": {} samples/s, {bps}", feed::format_count(per_s))
@@ -75,7 +76,9 @@ pub(crate) fn data(summary: &Summary) -> Vec<String> {
     let is_one = datasets.len() == 1;
     let sentence = |(files, kind): (String, Vec<&DatasetFigures>)| {
         let targets: Vec<&str> = kind.iter().map(|figures| figures.dataset.target.as_str()).collect();
+        // One dataset is everybody's, and its targets stand in the line of places.
         let lead = if is_one { String::new() } else { format!("{}: ", targets.join(", ")) };
+        // The most, since what repeats most is what a cache below could serve.
         let most = kind.iter().filter_map(|figures| figures.reads_per_byte).reduce(f64::max);
         format!("{lead}{files}; {}", reads(most, kind.iter().any(|figures| figures.reads_repeat)))
     };
@@ -106,6 +109,8 @@ fn files_words(dataset: &Dataset) -> String {
     let mean_words = feed::format_bytes(mean.round() as u64);
     let size = if let Some(stdev) = dataset.lognormal_stdev_bytes {
         format!("of {mean_words} on average (lognormal, standard deviation {})", feed::format_bytes(stdev))
+    // Within a byte: a mean of whole bytes is held against a size that a scenario may state in fractions of a
+    // KiB.
     } else if (mean - dataset.sample_bytes).abs() < 1.0 {
         format!("of {}", feed::format_bytes(dataset.sample_bytes.round() as u64))
     } else {
@@ -168,6 +173,7 @@ pub(crate) fn demo_words(target: &Target, all: bool) -> String {
         return String::new();
     }
     let emulation = target.emulation.iter().flat_map(|emulation| {
+        // The seed makes a run repeatable and says nothing of the storage that was played.
         let settings = emulation.settings.iter().filter(|fact| all || fact.name != "seed");
         let settings = settings.map(|fact| format!("{} {}", fact.name, fact.value));
         emulation.profile.clone().into_iter().chain(settings)
@@ -189,6 +195,7 @@ pub(crate) fn places_in_short(summary: &Summary) -> String {
 
 fn fact<'a>(target: &'a Target, name: &str) -> Option<&'a str> {
     let fact = target.facts.iter().find(|fact| fact.name == name)?;
+    // Files of sysfs end with a line break, and some are empty.
     Some(fact.value.trim()).filter(|value| !value.is_empty())
 }
 
@@ -228,6 +235,7 @@ fn reads_per_s(rate: f64) -> String {
 /// One rate where the two are the same within 5 %; a unit that both have is written once: `5.8 to 15.2 M reads/s`.
 fn range((low, high): (f64, f64), show: impl Fn(f64) -> String) -> String {
     let (shown_low, shown_high) = (show(low), show(high));
+    // Ceilings of two operations differ by chance within a few percent.
     if high <= low * 1.05 {
         return shown_high;
     }
@@ -292,6 +300,8 @@ pub(crate) fn run_facts(summary: &Summary) -> Vec<Fact> {
 
 /// A target with all that is known of it.
 fn target_words(summary: &Summary, target: &record::Target) -> String {
+    // A remote target has facts of a network's client, with byte counts and names that its own words make
+    // readable.
     let facts: Vec<String> = if network::is_remote(summary, target) {
         network::facts(summary, target)
     } else {

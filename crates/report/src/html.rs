@@ -8,6 +8,7 @@ mod blocks;
 mod figure;
 mod table;
 
+use crate::group::distinct;
 use crate::markup::text;
 use crate::page::{Document, Page};
 use crate::sections;
@@ -25,6 +26,7 @@ pub fn html(pages: &[Page<'_>]) -> String {
         several => format!("{} runs side by side", several.len()),
     };
     let body = match documents.as_slice() {
+        // A valid page all the same: who opens it sees why it is empty.
         [] => "<main id=\"main\"><h1>no run</h1></main>\n".to_owned(),
         [one] => single(one),
         several => side_by_side(several, &title),
@@ -67,6 +69,7 @@ fn side_by_side(documents: &[Document<'_>], title: &str) -> String {
     let id = |index: usize| format!("run{}", index + 1);
     let runs = documents.iter().zip(&names).enumerate().map(|(index, (document, name))| {
         let id = id(index);
+        // Names of sections repeat from run to run, and a link finds the first element of a name.
         let prefix = format!("{id}-");
         let links = document.sections.iter().map(|of| (format!("{prefix}{}", of.id), of.title));
         format!(
@@ -117,12 +120,8 @@ fn navigation_list<'a>(links: impl Iterator<Item = (String, &'a str)>) -> String
 
 /// Which tools made the records.
 fn foot(documents: &[Document<'_>]) -> String {
-    let mut tools: Vec<&str> = Vec::new();
-    for document in documents {
-        if !tools.contains(&document.tool.as_str()) {
-            tools.push(&document.tool);
-        }
-    }
+    // Runs side by side may have been measured by two versions, which is what a difference may come from.
+    let tools = distinct(documents.iter().map(|document| document.tool.as_str()));
     format!(
         "<footer><p class=\"muted\">measured by {}<span class=\"printed\">; parts that are folded away are not \
          printed</span></p></footer>\n",

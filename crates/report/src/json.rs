@@ -16,6 +16,7 @@ use serde::Serialize;
 use crate::words;
 
 /// The JSON Schema (draft 7) of [`answer_json`].
+// Committed and not made at run time: who reads the answers can pin it, and a change of it shows in review.
 pub const ANSWER_SCHEMA: &str = include_str!("../../../schema/answer-v1.json");
 
 /// Version of the object.
@@ -56,6 +57,8 @@ struct Answer<'a> {
     /// Whether a signal ended the run: what was measured until then is kept and judged.
     interrupted: bool,
     /// Length of the run after its data were ready, nanoseconds.
+    // Not skipped where it is absent: a program need not tell "missing" from "null", and the schema stays one
+    // list.
     elapsed_ns: Option<u64>,
     /// What the accelerators consume; null where the record does not say.
     need: Option<NeedObject<'a>>,
@@ -70,6 +73,7 @@ struct Answer<'a> {
     /// What `run --proof` adds up, one for each storage that is judged; empty for other runs.
     proofs: Vec<ProofObject<'a>>,
     /// How the run stands against the gate of its scenario.
+    // Here and not in the exit code alone: a pipeline that only shows results does not see that.
     gate: Gate,
     /// What no verdict goes beyond, in words.
     not_tested: Vec<String>,
@@ -134,6 +138,7 @@ struct VerdictObject<'a> {
     deciding: Option<CellObject<'a>>,
     /// The fastest of the cells that read as the deciding one does at any depth, by the first repetitions. No verdict rests on
     /// it: the best of many is better than it is.
+    // Beside the deciding figure, because it is what other tools report as the result.
     best: Option<CellObject<'a>>,
 }
 
@@ -401,6 +406,7 @@ impl<'a> VerdictObject<'a> {
 
 /// The fastest cell of the curve that a cell lies on.
 fn best<'a>(summary: &'a Summary, chosen: &CellSummary) -> Option<CellObject<'a>> {
+    // Along the curve of the deciding cell alone: the best of another way of reading says nothing of this one.
     let on_curve = |cell: &&CellSummary| alike(summary, &chosen.cell, &cell.cell, axis::CURVE);
     let measured = summary.cells.iter().filter(on_curve);
     let measured = measured.filter_map(|cell| Some((cell, cell.figures()?)));
@@ -411,6 +417,7 @@ fn best<'a>(summary: &'a Summary, chosen: &CellSummary) -> Option<CellObject<'a>
 impl Word {
     fn of(verdict: &Verdict) -> Self {
         match verdict.judgement {
+            // The judgement of a demo is UNCERTAIN inside, which a program must not take for a measured doubt.
             _ if verdict.demo => Self::Demo,
             feed::Judgement::Feeds => Self::Feeds,
             feed::Judgement::Starves => Self::Starves,
@@ -460,6 +467,8 @@ impl<'a> CellObject<'a> {
             bytes_per_s: Estimate::of(&figures.bps),
             of_line: figures.of_line.filter(|share| share.is_finite()),
             utilization: figures.training.as_ref().and_then(|training| Estimate::of(&training.au)),
+            // Sentences and no codes: kinds of doubts come and go with what is learnt of storages, within one
+            // version.
             doubts: figures.flags.iter().map(words::flag::words).collect(),
         }
     }

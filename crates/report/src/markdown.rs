@@ -30,6 +30,7 @@ fn block(block: &Block<'_>) -> String {
         Block::Lines(of) => lines(of),
         Block::Folds(of) => of.iter().map(fold).collect(),
         Block::Plot(plot) => format!("{}\n", text(&plot.title)),
+        // Indented and not fenced: a line of three backticks inside would end a fence.
         Block::Code(of) => of.lines().flat_map(|line| ["    ", line, "\n"]).collect(),
     }
 }
@@ -80,6 +81,7 @@ fn fold(fold: &Fold) -> String {
 /// A line that says what it shows, then the rows.
 fn grid(grid: &Grid) -> String {
     let view = grid.wide();
+    // A column of blanks would make a wide table wider.
     let has_notes = view.has_notes();
     let headings = view.columns.iter().map(|(_, column)| column.heading.as_str());
     let headings: Vec<&str> = headings.chain(has_notes.then_some("remarks")).collect();

@@ -6,12 +6,13 @@ use analysis::{CellSummary, NetworkFigures, Summary, WireFinding};
 use record::Target;
 
 use crate::grid::{Column, Grid, Width};
-use crate::group::gravest;
+use crate::group::{distinct, gravest};
 use crate::number::{latency, percent, three_digits, two_digits};
 use crate::side::{apart, of_measured};
 use crate::words;
 
 /// Facts of a target that a head names, and how they are told.
+// Those that change how fast a network is; all others are looked up in the table of targets.
 const FACTS: [(&str, &str); 3] = [("tls", "TLS"), ("nfs_version", "NFS"), ("nfs_nconnect", "nconnect")];
 
 /// The cells whose way to the storage was counted.
@@ -29,10 +30,12 @@ pub(crate) fn table(summary: &Summary) -> Grid {
     let mount = |cell: &CellSummary| way(cell)?.mount;
     let connections = |cell: &CellSummary| {
         let own = way(cell)?.connections;
+        // Of a mount the connections are the kernel's, and feedline has none of its own.
         Some(mount(cell).map_or(own, |mount| mount.connections).to_string())
     };
     let messages = |cell: &CellSummary| {
         let own = way(cell)?.messages_per_op;
+        // feedline counts messages of its own clients; of a mount the kernel tells how many READs it sent.
         own.or(mount(cell).map(|mount| mount.reads_per_op)).map(two_digits)
     };
     let wire = |cell: &CellSummary| Some(format!("{:.2}", way(cell)?.wire?.per_byte()?));
@@ -51,6 +54,7 @@ pub(crate) fn table(summary: &Summary) -> Grid {
         .note(|cell| way(cell).map(|network| note(network, apart(cell, &cells))).unwrap_or_default())
         .done()
         .without_unknown();
+    // Last: the title explains the columns that are left, and no others.
     grid.title = format!("the way to the storage: {}", explained(&grid.columns));
     grid
 }
@@ -67,6 +71,7 @@ fn explained(columns: &[Column]) -> String {
         (true, "connections, messages and processor time per operation"),
         (has("wire"), "bytes on the wire per byte"),
         (has("p99 try"), "p99 of one attempt and of the operation, ms"),
+        // Where attempts were counted one sentence tells of both.
         (has("p99 op") && !has("p99 try"), "p99 of the operation, ms"),
     ];
     parts.iter().filter(|(is_said, _)| *is_said).map(|(_, words)| *words).collect::<Vec<_>>().join(", ")
@@ -101,6 +106,7 @@ fn mount_words(network: &NetworkFigures) -> String {
 pub(crate) fn unreconciled(summary: &Summary) -> Vec<String> {
     let of_cell = |cell: &&'_ CellSummary| {
         let wire = way(cell).and_then(|network| network.wire);
+        // A mount has no count of the wire that is its own.
         wire.map(|wire| wire.findings()).unwrap_or_default()
     };
     let cells = cells(summary);
@@ -123,6 +129,7 @@ pub(crate) fn is_remote(summary: &Summary, target: &Target) -> bool {
     summary
         .cells
         .iter()
+        // By its cells and not by its address: a mounted NFS export has the path of a folder.
         .any(|cell| cell.cell.target == target.name && (cell.cell.connections > 0 || cell.network.is_some()))
 }
 
@@ -133,6 +140,7 @@ pub(crate) fn place(summary: &Summary, target: &Target) -> String {
     }
     let fact =
         |name: &str| target.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str());
+    // S3 lists the addresses of its endpoint, NFS says how many it uses.
     let listed = fact("endpoint_addresses").map(|list| list.split_whitespace().count() as u64);
     let addresses = fact("server_addresses").and_then(|count| count.parse().ok()).or(listed);
     let addresses =
@@ -145,19 +153,15 @@ pub(crate) fn place(summary: &Summary, target: &Target) -> String {
 fn connections(summary: &Summary, target: &Target) -> Option<String> {
     let of_target = summary.cells.iter().filter(|cell| cell.cell.target == target.name);
     let connections = of_target.map(|cell| cell.cell.connections).filter(|connections| *connections > 0);
+    // Cells of a target may differ in them, as depths do.
     let (least, most) = (connections.clone().min()?, connections.max()?);
     let most_words = feed::counted_noun(u64::from(most), "connection");
     Some(if least == most { most_words } else { format!("{least} to {most_words}") })
 }
 
 fn engines<'a>(summary: &'a Summary, target: &Target) -> Vec<&'a str> {
-    let mut engines = Vec::new();
-    for cell in summary.cells.iter().filter(|cell| cell.cell.target == target.name) {
-        if !engines.contains(&cell.cell.engine.as_str()) {
-            engines.push(&cell.cell.engine);
-        }
-    }
-    engines
+    let of_target = summary.cells.iter().filter(|cell| cell.cell.target == target.name);
+    distinct(of_target.map(|cell| cell.cell.engine.as_str()))
 }
 
 /// All that is known of a target behind a network, for the table of targets: engines, connections, attempts, and each fact

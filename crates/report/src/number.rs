@@ -36,6 +36,7 @@ impl RateUnit {
         format!("{} {}", three_digits(bps / own.bps), own.name)
     }
 
+    // Below a hundredth of the unit two digits would be lost behind zeros.
     fn suits(self, bps: f64) -> bool {
         bps <= 0.0 || bps >= 0.0095 * self.bps
     }
@@ -62,6 +63,7 @@ pub(crate) fn grouped(value: f64) -> String {
 pub(crate) fn two_digits(value: f64) -> String {
     match value.abs() {
         v if v >= 1e6 => format!("{value:.1e}"),
+        // Two digits: the third of a latency differs from run to run.
         v if v >= 9.95 => format!("{value:.0}"),
         v if v >= 0.95 => format!("{value:.1}"),
         v if v >= 0.095 => format!("{value:.2}"),
@@ -127,6 +129,7 @@ pub(crate) fn cut_percent(share: f64) -> String {
 /// A part of a whole: `0 %`, `<0.1 %`, `4.2 %`.
 pub(crate) fn part(share: f64) -> String {
     match share {
+        // Nothing and almost nothing are told apart: a stall of a thousandth is a stall.
         0.0 => "0 %".to_owned(),
         ..0.0005 => "<0.1 %".to_owned(),
         _ => format!("{:.1} %", share * 100.0),
@@ -135,10 +138,15 @@ pub(crate) fn part(share: f64) -> String {
 
 /// A share of the line: `278 %`, and `17,665 x` from 10,000 % on.
 pub(crate) fn of_line(share: f64) -> String {
+    in_times(share).unwrap_or_else(|| percent(share))
+}
+
+/// A share of the line that is told in times, since its percents are too many: `17,665 x`, `2e7 x`.
+pub(crate) fn in_times(share: f64) -> Option<String> {
     match share {
-        ..100.0 => percent(share),
-        ..1e6 => format!("{} x", feed::group_digits(share.round() as u64)),
-        _ => format!("{share:.0e} x"),
+        ..100.0 => None,
+        ..1e6 => Some(format!("{} x", feed::group_digits(share.round() as u64))),
+        _ => Some(format!("{share:.0e} x")),
     }
 }
 

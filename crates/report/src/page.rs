@@ -46,6 +46,7 @@ impl<'a> Document<'a> {
 
 /// Which pages have room for a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+// Three and no number of priority: each page asks one question of a section, and answers it alike for all.
 pub(crate) enum Room {
     /// What the run was made for: first on a page, and last on a terminal, where the end is what is seen.
     Answer,
@@ -59,6 +60,7 @@ pub(crate) enum Room {
 #[derive(Debug)]
 pub(crate) struct Section<'a> {
     /// Its name in a link.
+    // Links from outside and from stored pages use it, so that it stays when a title changes.
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
     pub(crate) room: Room,
@@ -105,6 +107,7 @@ impl Block<'_> {
             Self::Lines(lines) => lines.sentences.is_empty(),
             Self::Folds(folds) => folds.is_empty(),
             Self::Plot(_) => false,
+            // A scenario may be nothing but line breaks, where a run was made by flags.
             Self::Code(text) => text.trim().is_empty(),
         }
     }
@@ -144,6 +147,7 @@ pub(crate) struct Fact {
     /// Empty where the value belongs to the fact before.
     pub(crate) name: &'static str,
     /// The value, or why it is not known.
+    // A page greys out what is not known; text alone could not be told from a value.
     pub(crate) value: Result<String, String>,
 }
 

@@ -6,6 +6,7 @@ pub(crate) fn ascii(text: &str) -> String {
     // ASCII alone, whatever the locale: pages are piped into logs and mail, where the width of any other letter is not
     // known.
     let replace = |c: char| match c {
+        // Quotes and dashes come with titles that were written in a word processor, and have an equal in ASCII.
         '\u{2018}' | '\u{2019}' => '\'',
         '\u{2010}'..='\u{2015}' => '-',
         c if c.is_ascii_graphic() || c == ' ' => c,
@@ -21,6 +22,7 @@ pub(crate) fn shortened(text: &str, width: usize) -> String {
         return text.to_owned();
     }
     let keep = width.saturating_sub(2);
+    // Two dots and no ellipsis, which is no ASCII.
     text.chars().take(keep).chain("..".chars()).take(width).collect()
 }
 
@@ -34,6 +36,7 @@ pub(crate) fn folded(text: &str, width: usize) -> Vec<String> {
         if !line.is_empty() && line.chars().count() + 1 + word.len() > width {
             lines.push(std::mem::take(&mut line));
         }
+        // A path has no blank to fold at, and a longer line would be cut by the terminal.
         while word.len() > width {
             lines.push(word.drain(..width).collect());
         }

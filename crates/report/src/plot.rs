@@ -10,8 +10,10 @@ pub struct Plot {
     /// The plot.
     pub svg: String,
     /// The same for a window as narrow as a phone's.
+    // A second drawing and no scaled one: letters that shrink with the plot cannot be read on a phone.
     pub narrow_svg: String,
     /// The figures that it shows.
+    // Screen readers have nothing else, and a figure in a plot cannot be copied.
     pub table: PlotTable,
 }
 

@@ -9,6 +9,7 @@ use resvg::usvg::{Options, Tree};
 use crate::svg::{RenderError, theme};
 
 /// Latin, Greek and Cyrillic letters of DejaVu Sans Condensed; its licence is beside it.
+// A subset: the whole font would be most of the binary.
 const FONT: &[u8] = include_bytes!("../fonts/DejaVuSansCondensed-subset.ttf");
 const FAMILY: &str = "DejaVu Sans Condensed";
 
@@ -25,6 +26,8 @@ pub fn png(svg: &str, dark: bool) -> Result<Vec<u8>, RenderError> {
     let options = Options {
         font_family: FAMILY.to_owned(),
         fontdb: Arc::clone(&FONTS),
+        // The light colours are written in the plot itself; resvg knows no variables of CSS, by which pages
+        // switch.
         style_sheet: dark.then(theme::dark_rules),
         ..Options::default()
     };
@@ -37,6 +40,7 @@ pub fn png(svg: &str, dark: bool) -> Result<Vec<u8>, RenderError> {
     picture.encode_png().map_err(|error| refused(error.to_string()))
 }
 
+// No font of the machine: the same record must give the same picture everywhere.
 static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
     let mut fonts = Database::new();
     fonts.load_font_data(FONT.to_vec());

@@ -8,9 +8,11 @@ use crate::number::{RateUnit, grouped, three_digits};
 use crate::words;
 
 /// Rows up to which every cell is shown on a terminal; of more, those that differ.
+// A screen of rows: what does not agree is what a reader of a terminal looks for.
 const SHOWN_MAX: usize = 24;
 
 /// Behind the ratio of a doubtful cell, and what it stands for.
+// One letter, so that the column of ratios keeps its width.
 const DOUBT: &str = "*";
 const DOUBT_WORDS: &str = "* doubtful: see the remarks of its row in the first table";
 
@@ -24,6 +26,7 @@ pub(crate) fn claim(summary: &Summary) -> Option<String> {
 /// One table for what demonstrates, and one for what was held against a storage.
 pub(crate) fn tables(summary: &Summary) -> Vec<Grid> {
     let Some(predictions) = &summary.predictions else { return Vec::new() };
+    // Apart: that an emulated server does what it was asked proves nothing of a storage.
     [true, false]
         .into_iter()
         .filter_map(|demo| {
@@ -79,6 +82,7 @@ fn table(summary: &Summary, targets: &[&TargetPrediction]) -> Option<Grid> {
     let has_doubts = all.iter().any(|one| one.of.is_doubtful);
     let has_engines =
         all.iter().any(|one| one.others(summary).any(|other| other.cell.engine != one.cell.cell.engine));
+    // As many connections as reads are the usual case, and 0 stands for a storage without any.
     let has_connections =
         all.iter().any(|one| ![0, one.cell.cell.queue_depth].contains(&one.cell.cell.connections));
     let ratio = |one: &Predicted<'_>| {
@@ -99,6 +103,7 @@ fn table(summary: &Summary, targets: &[&TargetPrediction]) -> Option<Grid> {
     grid = grid
         .figure("predicted/s", |one| Some(grouped(one.of.predicted.ops_per_s)))
         .figure("measured/s", |one| Some(grouped(one.of.measured_ops_per_s)));
+    // Names alone move no bytes, and a column of zeros would say that they were slow.
     if highest > 0.0 {
         grid = grid.figure(&format!("pred. {}", unit.name), |one| Some(unit.write(one.of.predicted.bps)));
     }
@@ -109,6 +114,7 @@ fn table(summary: &Summary, targets: &[&TargetPrediction]) -> Option<Grid> {
         .note(|one| note(summary, one));
     // Where all agree one row is enough to show what was compared; where some do not, those are what is looked for.
     let grid = if all.iter().all(|one| one.of.agrees()) {
+        // By its place: several cells may have equal predictions, and one row is to be shown.
         let first: *const CellPrediction = all.first()?.of;
         grid.brief(SHOWN_MAX, "one cell: all agree", |one| std::ptr::eq(one.of, first))
     } else {

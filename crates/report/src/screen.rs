@@ -4,6 +4,7 @@ use crate::grid::{Column, ColumnKind, Grid, Row, View};
 use crate::plain::{ascii, folded};
 
 /// Least width of a column of names, however many figures stand beside it.
+// Fewer letters do not tell names apart.
 const NAME_COLUMNS_MIN: usize = 4;
 
 /// A terminal, or what takes its place.
@@ -17,6 +18,7 @@ pub struct Screen {
 
 impl Screen {
     /// What is no terminal, and one that does not tell its width.
+    // 80 columns, as mail, logs and old terminals have them.
     pub const PLAIN: Self = Self { columns: 80, is_coloured: false };
 
     /// `first` followed by `text`, folded at the width; further lines start below the text.
@@ -26,10 +28,12 @@ impl Screen {
 
     /// The same with further lines at `indent`.
     fn indented(self, first: &str, indent: usize, text: &str) -> String {
+        // On a very narrow screen a column of single letters would be worse than lines that are too long.
         let folded = folded(text, self.columns.saturating_sub(indent).max(8));
         let mut page = String::new();
         for (number, line) in folded.iter().enumerate() {
             let lead = if number == 0 { first.to_owned() } else { " ".repeat(indent) };
+            // Blanks at the end make differences of two stored pages where there is none to see.
             page.push_str(format!("{lead}{line}").trim_end());
             page.push('\n');
         }
@@ -47,6 +51,7 @@ impl Screen {
     /// The width of a column that holds these names, but for those that are too long.
     pub(crate) fn width_of<'a>(self, names: impl Iterator<Item = &'a str>) -> usize {
         let widths = names.map(|name| name.chars().count());
+        // One long name would leave no room for what is said of all the others.
         widths.filter(|width| *width <= self.columns / 3).max().unwrap_or(0)
     }
 
@@ -60,6 +65,7 @@ impl Screen {
         let mut page = self.hanging("- ", &ascii(&view.title));
         page.extend(ended(table.headings()));
         let above = |row: &Row| grid.above().and_then(|place| row.cells[place].clone()).unwrap_or_default();
+        // Neighbours alone: rows are in the order of the scenario, and what comes again later is said again.
         for rows in view.rows.chunk_by(|one, next| above(one) == above(next)) {
             let above = above(rows[0]);
             if !above.is_empty() {
@@ -116,6 +122,7 @@ impl<'a> Table<'a> {
         let least = |column: &Column| match column.kind {
             ColumnKind::Parts => heading(column),
             ColumnKind::Name => NAME_COLUMNS_MIN,
+            // Blocks are a row of runs: one that is cut would end at another day.
             ColumnKind::Number | ColumnKind::Figure | ColumnKind::Blocks => usize::MAX,
         };
         while total(&widths, gap) > screen.columns {
@@ -176,6 +183,7 @@ impl<'a> Table<'a> {
         for part in noted.iter().flatten().filter(|part| !part.is_empty()) {
             let of: Vec<usize> = (0..rows.len()).filter(|row| noted[*row].contains(part)).collect();
             match remarks.iter_mut().find(|(rows, _)| *rows == of) {
+                // The same words come once for each row that has them.
                 Some((_, parts)) if parts.contains(&part.as_str()) => {}
                 Some((_, parts)) => parts.push(part),
                 None => remarks.push((of, vec![part])),
@@ -198,6 +206,7 @@ impl<'a> Table<'a> {
         let cell = |((words, width), (_, column)): ((&&str, &usize), &(usize, &Column))| match column.kind {
             ColumnKind::Name => folded(&ascii(words), *width),
             ColumnKind::Number | ColumnKind::Figure => vec![format!("{:>width$}", ascii(words))],
+            // The one kind that is no ASCII: its letters are a plot.
             ColumnKind::Blocks => vec![(*words).to_owned()],
             ColumnKind::Parts => vec![self.parts(&ascii(words))],
         };

@@ -42,6 +42,7 @@ fn sections<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Vec<Section<'a>> 
     let detail = |id, title, blocks| Section { id, title, room: Room::Detail, is_folded: true, blocks };
     let looked_up = |id, title, blocks| Section { id, title, room: Room::PageOnly, is_folded: true, blocks };
     let grid = |grid: Grid| vec![Block::Grid(grid)];
+    // Absent from a summary alone: neither a terminal nor Markdown shows a drawing.
     let plots = page.map(|page| page.plots.iter().map(Block::Plot).collect()).unwrap_or_default();
     let environment = page.map(|page| Block::Facts(environment::facts(page.environment)));
     let scenario = page.map(|page| Block::Code(page.scenario.trim_end().to_owned()));
@@ -52,6 +53,7 @@ fn sections<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Vec<Section<'a>> 
         vec![Block::Grid(system::table(summary)), Block::lines("bytes", system::unreconciled(summary))];
     let tiers = summary.tiers.iter().map(words::tier::tier).collect();
     vec![
+        // A terminal has the same rows at its end, as the answer, where they are seen.
         open(Room::PageOnly, "answer", "Answer", grid(answer::table(summary))),
         open(Room::Answer, "verdicts", "Verdicts", verdicts(summary)),
         open(Room::Answer, "not-tested", "Not tested", vec![not_tested(summary)]),
@@ -109,7 +111,9 @@ fn verdicts<'a>(summary: &Summary) -> Vec<Block<'a>> {
         sentences: vec![head::ceiling_sentence(ceiling)],
     });
     let mut verdicts: Vec<Verdict> = judged.chain(unjudged).chain(ceilings).collect();
+    // Over all verdicts and not in each: the first that is read explains the word.
     spell_out(verdicts.iter_mut().flat_map(|verdict| &mut verdict.sentences));
+    // Said, because an empty section would be left out and a reader would look for it.
     let none = verdicts.is_empty().then(|| "No target was judged in this run.".to_owned());
     vec![
         Block::Verdicts(verdicts),
@@ -157,6 +161,7 @@ fn doubts(summary: &Summary) -> Vec<Fold> {
     let advised =
         all.map(|(cell, (flag, words))| (words::flag::advice(flag), format!("{}: {words}", cell.cell.cell)));
     let fold = |(advice, lines): (&str, Vec<String>)| Fold { sentence: advice.to_owned(), lines };
+    // By the advice and not by the kind: two doubts that one thing mends are one thing to do.
     by_key(advised).into_iter().map(fold).collect()
 }
 
@@ -164,6 +169,7 @@ fn doubts(summary: &Summary) -> Vec<Fold> {
 fn page_cache(summary: &Summary) -> Vec<String> {
     let cells = summary.cells.iter().filter(|cell| cell.storage && !cell.is_transfer());
     let figures = |cell: &'_ CellSummary| {
+        // Fresh repetitions have a proof of their own, and the verdict rests on it.
         let fresh = cell.confirmed.as_ref().and_then(Measurement::figures);
         let known = cell.figures().into_iter().chain(fresh).map(words::caches::page);
         known.collect::<Vec<String>>()

@@ -5,10 +5,14 @@ use analysis::{CellSummary, Figures, Measurement, Paced, Percentile, Summary, Ta
 use record::Axis;
 
 use crate::grid::{Column, Filling, Grid, Width};
-use crate::number::{RateUnit, interval, latency, milliseconds, of_line, percent, three_digits, two_digits};
+use crate::group::distinct;
+use crate::number::{
+    RateUnit, cut_percent, interval, latency, milliseconds, of_line, percent, three_digits, two_digits,
+};
 use crate::words;
 
 /// Cells up to which every one of them is shown on a terminal; of more, the judged ones.
+// Fewer than in the table of cells: several of these tables stand above the verdicts.
 const SHOWN_MAX: usize = 12;
 const SHOWN: &str = "the judged cells";
 
@@ -37,6 +41,7 @@ pub(crate) fn of_measured<'a>(
 pub(crate) fn metadata(summary: &Summary) -> Grid {
     let cells: Vec<&CellSummary> = summary.metadata().collect();
     let fastest = summary.metadata().filter_map(|cell| Some(cell.operations()?.ops_per_s.mean));
+    // By the fastest, as rates in bytes are: one unit for the column.
     let (unit, divisor) = match fastest.fold(0.0, f64::max) {
         1e6.. => ("M ops/s", 1e6),
         1e3.. => ("k ops/s", 1e3),
@@ -114,6 +119,7 @@ fn response(percentile: Percentile) -> String {
     match percentile {
         Percentile::At(ns) => milliseconds(Some(ns)),
         Percentile::Unknown => "-".to_owned(),
+        // A dash would say that nobody counted; here it is known that the wait had no end in the window.
         Percentile::NotServed => "none".to_owned(),
     }
 }
@@ -123,13 +129,14 @@ fn served(paced: &Paced) -> String {
     if paced.not_served() == 0 {
         return "100 %".to_owned();
     }
-    format!("{:.1} %", (paced.served_share() * 1e3).floor() / 10.0)
+    format!("{} %", cut_percent(paced.served_share()))
 }
 
 /// `27.0 k`, `900`.
 fn count(count: u64) -> String {
     match count as f64 {
         many @ 1e6.. => format!("{} M", three_digits(many / 1e6)),
+        // From ten thousand on: four digits are read as they stand.
         some @ 1e4.. => format!("{} k", three_digits(some / 1e3)),
         _ => count.to_string(),
     }
@@ -141,6 +148,7 @@ fn paced_note(cell: &CellSummary, unit: RateUnit) -> String {
     let pace = cell.cell.pace.as_ref().map(|pace| format!("{} arrivals", pace.arrivals));
     let below = paced.of_line.filter(|_| !paced.offers_line);
     let below = below.map(|share| format!("offers {} of the line: no verdict", of_line(share)));
+    // Served, and late: the queue grew through the window, and what ended behind it was not kept up with.
     let behind = !paced.keeps_up() && paced.kept_share < paced.served_share();
     let achieved = (paced.not_served() > 0 || behind).then(|| {
         let late = if behind { ", the rest after the window" } else { "" };
@@ -171,12 +179,8 @@ pub(crate) fn phases(summary: &Summary) -> Grid {
 pub(crate) fn requests(summary: &Summary) -> Vec<Grid> {
     let of_cell = |cell: &CellSummary| cell.figures().map_or_else(Vec::new, |figures| steps(figures, false));
     let all = phased(summary, |figures| !steps(figures, false).is_empty());
-    let mut kinds: Vec<Vec<&'static str>> = Vec::new();
-    for steps in all.iter().map(|cell| of_cell(cell)) {
-        if !kinds.contains(&steps) {
-            kinds.push(steps);
-        }
-    }
+    // Phases of two protocols have no column in common, and a table of both would be half empty.
+    let kinds = distinct(all.iter().map(|cell| of_cell(cell)));
     let grid = |kind: Vec<&'static str>| {
         let cells: Vec<&CellSummary> = all.iter().copied().filter(|cell| of_cell(cell) == kind).collect();
         let grid = of_measured(summary, "where a request's time goes: p50/p99 of each phase, ms", &cells);
@@ -192,6 +196,7 @@ fn phased(summary: &Summary, has: impl Fn(&Figures) -> bool) -> Vec<&CellSummary
 /// The phases of a cell, where they are those of a file (`local`) or of a request.
 fn steps(figures: &Figures, local: bool) -> Vec<&'static str> {
     let names: Vec<&'static str> = figures.phases.iter().map(|phase| phase.name).collect();
+    // Nobody opens anything on a network: objects and handles are read by their names.
     let is_local = names.contains(&"open");
     if is_local == local { names } else { Vec::new() }
 }
@@ -216,6 +221,7 @@ fn with_steps<'a>(
         Some(if room == Width::Wide { format!("{both} ({})", percent(phase.share)) } else { both })
     };
     steps.iter().fold(grid, |grid, step| {
+        // Two columns of one name, of which each page has one: the share does not fit on a terminal.
         [Width::Narrow, Width::Wide].into_iter().fold(grid, |grid, room| {
             grid.column(Column::figure(*step).only(room), |cell| figure(cell, step, room))
         })
@@ -251,15 +257,14 @@ pub(crate) fn apart(cell: &CellSummary, cells: &[&CellSummary]) -> String {
             .find(|axis| axis.name == name)
             .map(|axis| (axis.value.clone(), axis.unit.clone()))
     };
-    let mut names: Vec<&str> = Vec::new();
-    for axis in cells.iter().flat_map(|cell| &cell.cell.axes) {
-        if !IN_COLUMNS.contains(&axis.axis()) && !names.contains(&axis.name.as_str()) {
-            names.push(&axis.name);
-        }
-    }
+    let axes = cells.iter().flat_map(|cell| &cell.cell.axes);
+    let names: Vec<&str> =
+        distinct(axes.filter(|axis| !IN_COLUMNS.contains(&axis.axis())).map(|axis| axis.name.as_str()));
+    // Held against the first cell: an axis varies if any differs from it.
     let varies = |name: &&&str| cells.iter().any(|other| value(other, name) != value(cells[0], name));
     let words = names.iter().filter(varies).filter_map(|name| value(cell, name)).map(|(value, unit)| {
         match value.parse().ok().filter(|_| unit == "B") {
+            // Axes hold plain numbers of bytes, so that records can be read by programs.
             Some(bytes) => feed::format_bytes(bytes),
             None => format!("{value}{unit}"),
         }
@@ -269,6 +274,7 @@ pub(crate) fn apart(cell: &CellSummary, cells: &[&CellSummary]) -> String {
 
 /// Page faults by read, of memory maps: `0.002 minor and 1.0 major faults per read`.
 pub(crate) fn faults(cell: &CellSummary) -> Option<String> {
+    // Other engines fault for buffers of their own, which says nothing of the storage.
     let system = cell.system.as_ref().filter(|_| cell.cell.engine == "mmap")?;
     let (minor, major) = (system.minor_faults_per_op?, system.major_faults_per_op?);
     Some(format!("{} minor and {} major faults per read", two_digits(minor), two_digits(major)))

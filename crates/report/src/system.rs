@@ -16,6 +16,7 @@ pub(crate) fn table(summary: &Summary) -> Grid {
         summary.cells.iter().filter(|cell| cell.system.is_some() && !is_beyond_devices(cell)).collect();
     let traffic = |of: Traffic| feed::format_bytes(of.bytes);
     let wide = |heading: &str| Column::figure(heading).only(Width::Wide);
+    // The names of `iostat -x`, which who looks after storage reads every day.
     let title = "the device below, as iostat -x counts it; reads/s to %util: the whole machine's; x asked, cache: this \
                  process's";
     of_measured(summary, title, &cells)
@@ -23,6 +24,7 @@ pub(crate) fn table(summary: &Summary) -> Grid {
         .figure("reads/s", |cell| Some(grouped(device(cell)?.reads_per_s)))
         .figure("MB/s", |cell| Some(grouped(device(cell)?.read.bps / 1e6)))
         .column(Column::figure("KiB per request").short("KiB"), |cell| {
+            // KiB and not kB: requests are multiples of sectors, and 128 is seen at once.
             Some(three_digits(device(cell)?.request_bytes? / 1024.0))
         })
         .column(Column::figure("r_await ms").short("r_await"), |cell| {
@@ -71,6 +73,7 @@ pub(crate) fn unreconciled(summary: &Summary) -> Vec<String> {
         summary.cells.iter().filter(|cell| cell.cell.cache != feed::Cache::Warm && !is_beyond_devices(cell));
     let found = cells.flat_map(|cell| {
         let all = cell.system.iter().flat_map(|system| &system.reconciliation);
+        // By the kind alone: its numbers differ from cell to cell, and a line for each would bury the others.
         all.map(move |one| (discriminant(one), cell.cell.cell.as_str(), one))
     });
     let line = |(_, worst, names): (_, &Reconciliation, Vec<&str>)| {

@@ -38,9 +38,11 @@ fn block(block: &Block<'_>, screen: Screen) -> String {
 fn verdicts(verdicts: &[Verdict], screen: Screen) -> String {
     let width = screen.width_of(verdicts.iter().map(|verdict| verdict.target.as_str()));
     let mut last_first: Vec<&Verdict> = verdicts.iter().collect();
+    // A stable sort: verdicts of one weight stay in the order of the scenario.
     last_first.sort_by_key(|verdict| Reverse(verdict.weight));
     let of_verdict = |verdict: &&Verdict| {
         let (word, target) = (format!("{:<9} ", verdict.word), ascii(&verdict.target));
+        // Word and target once: what follows below them is more of the same verdict.
         let said = |(number, sentence): (usize, &String)| {
             let (word, target) =
                 if number == 0 { (word.as_str(), target.as_str()) } else { ("          ", "") };

@@ -7,6 +7,8 @@ use analysis::{CellSummary, Figures, Measurement, Summary, TrainingFigures};
 use feed::counted_noun;
 use record::Training;
 
+use crate::group::distinct;
+
 pub(crate) use lines::facts;
 pub(crate) use tables::{stall, table};
 
@@ -55,6 +57,7 @@ impl<'a> Job<'a> {
     pub(crate) fn step_settings(&self) -> String {
         let plan = self.plan;
         let step = feed::format_duration_ns(plan.compute_ns);
+        // Named where it is there: with a barrier the slowest accelerator sets the pace of all.
         let together = plan.barrier.then(|| "each step begun together".to_owned());
         let threads = plan.decode_threads.map(|threads| counted_noun(threads.into(), "thread"));
         let on = threads.map(|threads| format!(" on {threads}")).unwrap_or_default();
@@ -68,6 +71,7 @@ impl<'a> Job<'a> {
 pub(crate) fn fetch(cell: &CellSummary) -> String {
     match cell.cell.training.as_ref().map(|plan| plan.readers) {
         Some(Some(readers)) => counted_noun(readers.into(), "reader"),
+        // Without readers all reads share one depth, which is what a reader would set.
         Some(None) => format!("shared {}", cell.cell.queue_depth),
         None => String::new(),
     }
@@ -87,22 +91,20 @@ pub(crate) fn cells(summary: &Summary) -> Vec<&CellSummary> {
 pub(crate) fn jobs(summary: &Summary) -> Vec<Job<'_>> {
     let all: Vec<Job<'_>> = summary.cells.iter().filter_map(Job::measured).collect();
     let any_storage = all.iter().any(|job| job.cell.storage);
+    // A job without storage is the client's ceiling: beside others it would be the tallest bar and mean
+    // nothing.
     all.into_iter().filter(|job| job.cell.storage == any_storage).collect()
 }
 
 /// One job of each target: the judged one, else the first with as many accelerators as the need, else the first.
 pub(crate) fn chosen(summary: &Summary) -> Vec<Job<'_>> {
     let jobs = jobs(summary);
-    let mut targets: Vec<&str> = Vec::new();
-    for job in &jobs {
-        if !targets.contains(&job.cell.cell.target.as_str()) {
-            targets.push(&job.cell.cell.target);
-        }
-    }
+    let targets = distinct(jobs.iter().map(|job| job.cell.cell.target.as_str()));
     let needed = summary.need.as_ref().map_or(0, |need| need.accelerators);
     let of_target = |target: &str| {
         let of_target = || jobs.iter().filter(|job| job.cell.cell.target == target);
         let judged = of_target().find(|job| summary.is_judged(job.cell));
+        // A job with other accelerators answers another question than the need asks.
         let alike = || of_target().find(|job| job.plan.accelerators == needed);
         judged.or_else(alike).or_else(|| of_target().next()).copied()
     };

@@ -29,8 +29,9 @@ use std::sync::Arc;
 
 pub use diagnostic::{Diagnostics, Source};
 pub use hint::in_flags;
-pub use host::{HostFacts, PathFacts};
+pub use host::HostFacts;
 pub use init::{check_shape, from_device, from_path, init};
+pub use plan::PathFacts;
 pub use resolve::SIZE_DEFAULT_BYTES;
 pub use schema::schema_json;
 
@@ -176,9 +177,7 @@ impl Scenario {
             }
             // As comments: the file that a record keeps has to resolve, and an override may have replaced
             // what it holds.
-            text.push_str("# run with ");
-            text.push_str(&option);
-            text.push('\n');
+            text.extend(["# run with ", &option, "\n"]);
         }
         text
     }

@@ -65,12 +65,12 @@ fn of_rep<'a>(
 /// The metrics of a repetition that makes a point.
 fn values(context: &Context<'_>, rep: &Rep) -> Vec<(&'static Metric, f64)> {
     let point = Point::of(context, rep);
-    let passes = epochs::of_rep(context.cell, rep);
+    let epochs = epochs::of_rep(context.cell, rep);
     let written = Written::of(&[rep]);
     let system = context.storage.then(|| SystemFigures::of_reps(&[rep], context.cell)).flatten();
     let view = View {
         system: system.as_ref(),
-        passes: &passes,
+        epochs: &epochs,
         written: written.as_ref(),
         checkpoint_stall: checkpoints::stall_share(&[rep]).map(|rate| rate.mean),
         ..point.view()

@@ -71,8 +71,24 @@ fn names(used: &[&Rep], of: impl Fn(&OtherProgram) -> u64) -> Vec<String> {
     sums.into_iter().take(NAMED_MAX).map(|(name, _)| name.to_owned()).collect()
 }
 
+/// Share of the machine's processor time that the hypervisor took; absent where no repetition tells.
+pub(crate) fn stolen_from_machine<'a>(
+    reps: impl IntoIterator<Item = &'a Rep>,
+    cores_online: Option<u32>,
+) -> Option<f64> {
+    let (mut steal, mut machine) = (0.0, 0.0);
+    for rep in reps {
+        if let Some(ns) = rep.usage.steal_ns {
+            steal += ns as f64;
+            // The kernel counts steal over all processors of the machine, of which this process may have a few.
+            machine += rep.usage.wall_ns as f64 * f64::from(cores_online.unwrap_or(rep.usage.cores));
+        }
+    }
+    (machine > 0.0).then(|| steal / machine)
+}
+
 /// Share of their time that the hypervisor took from the threads of a cell: what it takes, it takes from all that runs.
-pub(crate) fn stolen_share(cell: &Cell, used: &[&Rep]) -> Option<f64> {
+pub(crate) fn stolen_from_threads(cell: &Cell, used: &[&Rep]) -> Option<f64> {
     let (mut stolen, mut time) = (0.0, 0.0);
     for rep in used {
         let worked_ns = worked_ns(rep) as f64;

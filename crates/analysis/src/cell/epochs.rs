@@ -1,4 +1,4 @@
-//! Pass by pass over the data: how fast each was, and what of it came from a cache.
+//! Epoch by epoch: how fast each was, and what of it came from a cache.
 
 mod held;
 #[cfg(test)]
@@ -20,25 +20,25 @@ const EPOCHS_MAX: usize = 1_000;
 /// What storage delivered by what was asked, above which that is said: whole pages round up what a read asks for, and a
 /// hundredth more is no read-ahead.
 const AMPLIFIED_TOLD_MIN: f64 = 1.01;
-// Shuffled passes always share a few reads at their seam, as many as are in flight.
-/// Share of a pass in which the one before is still under way, from which that is said.
+// Shuffled epochs always share a few reads at their seam, as many as are in flight.
+/// Share of an epoch in which the one before is still under way, from which that is said.
 const OVERLAP_TOLD_MIN: f64 = 0.05;
 // F44 is compared within a percent.
 /// Share of the reads that a tier missed and did not keep, from which that is said.
 const SKIPPED_TOLD_MIN: f64 = 0.01;
 
-/// The passes of one cell.
+/// The epochs of one cell.
 #[derive(Debug, Clone, PartialEq)]
-pub struct EpochFigures {
+pub struct CellEpochs {
     /// Index into [`crate::Summary::cells`].
     pub cell: usize,
-    /// Each pass, in order.
-    pub epochs: Vec<EpochPass>,
+    /// Each epoch, in order.
+    pub epochs: Vec<EpochFigures>,
     /// What a reader must know.
     pub notes: Vec<EpochNote>,
 }
 
-/// Something that a reader must know of the passes of a cell.
+/// Something that a reader must know of the epochs of a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EpochNote {
     /// Storage delivered more than was asked: no share of a cache follows from that.
@@ -51,9 +51,9 @@ pub enum EpochNote {
         /// How many.
         epochs: u64,
     },
-    /// Reads of two or more passes were under way together: the rate of the cell is above that of a pass.
+    /// Reads of two or more epochs were under way together: the rate of the cell is above that of an epoch.
     Overlap {
-        /// Most of the time of a pass in which the next one was under way, 0 to 1.
+        /// Most of the time of an epoch in which the next one was under way, 0 to 1.
         share: f64,
     },
     /// A cache of known size, and what it is expected to serve.
@@ -70,9 +70,9 @@ pub enum EpochNote {
     },
 }
 
-/// One pass, over the repetitions that made it.
+/// One epoch, over the repetitions that made it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct EpochPass {
+pub struct EpochFigures {
     /// Its number, from 0.
     pub epoch: u64,
     /// Repetitions that it is of: those that made the whole of it, else those that the window cut.
@@ -95,14 +95,14 @@ pub struct EpochPass {
     pub first_s: Rate,
     /// Seconds until the first batch of a training job; absent elsewhere.
     pub first_batch_s: Option<Rate>,
-    /// Seconds from the last operation of the pass before; below 0 where both overlap. Absent for the first.
+    /// Seconds from the last operation of the epoch before; below 0 where both overlap. Absent for the first.
     pub gap_s: Option<Rate>,
 }
 
-pub(crate) fn of_run(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSummary]) -> Vec<EpochFigures> {
+pub(crate) fn of_run(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSummary]) -> Vec<CellEpochs> {
     let measure = &record.run.measure;
     let of_cell = |(index, cell): (usize, &CellSummary)| of_cell(record, lines, measure, index, &cell.cell);
-    // What is written or restored is a pass over no data that is trained on.
+    // What is written or restored is no epoch: no samples are trained on.
     let read = cells.iter().enumerate().filter(|(_, cell)| operation::reads_samples(&cell.cell));
     read.filter_map(of_cell).collect()
 }
@@ -113,60 +113,60 @@ fn of_cell(
     measure: &Measure,
     index: usize,
     cell: &Cell,
-) -> Option<EpochFigures> {
+) -> Option<CellEpochs> {
     let reps = Repetitions::of(lines.of_cell(&cell.cell), cell, Role::Measure, measure).used;
     let held = Held::of(cell, record.run.datasets.get(cell.dataset));
     // Tiers alone have a size in the record; the page cache takes what memory is left, and foretells nothing.
-    let (mut passes, left_out) = passes(&reps, held.as_ref());
-    if passes.is_empty() {
+    let (mut epochs, left_out) = epochs(&reps, held.as_ref());
+    if epochs.is_empty() {
         return None;
     }
-    leave_out_past_the_cache(cell, &mut passes);
+    leave_out_past_the_cache(cell, &mut epochs);
     // Direct reads are rounded to whole blocks, which is no read-ahead and no cache's doing.
     let cached = cell.cache != feed::Cache::Bypass;
     let mut notes: Vec<EpochNote> = cached.then(|| amplified(&reps)).flatten().into_iter().collect();
-    notes.extend(cut(&passes));
-    notes.extend(overlap(&passes));
+    notes.extend(cut(&epochs));
+    notes.extend(overlap(&epochs));
     notes.extend(held.map(EpochNote::Held));
     notes.extend(skipped(&reps));
     notes.extend((left_out > 0).then_some(EpochNote::LeftOut { epochs: left_out }));
-    Some(EpochFigures { cell: index, epochs: passes, notes })
+    Some(CellEpochs { cell: index, epochs, notes })
 }
 
-/// The passes of one repetition of a cell, in order.
-pub(crate) fn of_rep(cell: &Cell, rep: &Rep) -> Vec<EpochPass> {
-    let mut passes = passes(&[rep], None).0;
-    leave_out_past_the_cache(cell, &mut passes);
-    passes
+/// The epochs of one repetition of a cell, in order.
+pub(crate) fn of_rep(cell: &Cell, rep: &Rep) -> Vec<EpochFigures> {
+    let mut epochs = epochs(&[rep], None).0;
+    leave_out_past_the_cache(cell, &mut epochs);
+    epochs
 }
 
-/// Reads past the cache find nothing there; what the kernel counts as a pass ends belongs to two of them.
-fn leave_out_past_the_cache(cell: &Cell, passes: &mut [EpochPass]) {
+/// Reads past the cache find nothing there; what the kernel counts as an epoch ends belongs to two of them.
+fn leave_out_past_the_cache(cell: &Cell, epochs: &mut [EpochFigures]) {
     if cell.cache == feed::Cache::Bypass {
-        for pass in passes {
-            pass.cache_share = None;
+        for epoch in epochs {
+            epoch.cache_share = None;
         }
     }
 }
 
-/// The passes that repetitions made, and how many further ones are left out.
-fn passes(reps: &[&Rep], held: Option<&Held>) -> (Vec<EpochPass>, usize) {
+/// The epochs that repetitions made, and how many further ones are left out.
+fn epochs(reps: &[&Rep], held: Option<&Held>) -> (Vec<EpochFigures>, usize) {
     let mut numbers: Vec<u64> = reps.iter().flat_map(|rep| &rep.epochs).map(|epoch| epoch.epoch).collect();
     numbers.sort_unstable();
     numbers.dedup();
     let left_out = numbers.len().saturating_sub(EPOCHS_MAX);
     numbers.truncate(EPOCHS_MAX);
-    (numbers.into_iter().filter_map(|number| EpochPass::of(reps, number, held)).collect(), left_out)
+    (numbers.into_iter().filter_map(|number| EpochFigures::of(reps, number, held)).collect(), left_out)
 }
 
-/// A pass of one repetition, and the one before it.
+/// An epoch of one repetition, and the one before it.
 struct Made<'a> {
     epoch: &'a Epoch,
     before: Option<&'a Epoch>,
 }
 
 impl<'a> Made<'a> {
-    /// `None` for a pass that took no time or moved no byte, of which nothing can be said.
+    /// `None` for an epoch that took no time or moved no byte, of which nothing can be said.
     fn of(rep: &'a Rep, number: u64) -> Option<Self> {
         let find = |number: u64| rep.epochs.iter().find(|epoch| epoch.epoch == number);
         let epoch = find(number).filter(|epoch| epoch.ended_ns > epoch.begun_ns && epoch.bytes > 0)?;
@@ -187,10 +187,10 @@ fn seconds(from_ns: u64, to_ns: u64) -> f64 {
     (to_ns as f64 - from_ns as f64) / 1e9
 }
 
-impl EpochPass {
+impl EpochFigures {
     fn of(reps: &[&Rep], number: u64, held: Option<&Held>) -> Option<Self> {
         let all: Vec<Made<'_>> = reps.iter().filter_map(|rep| Made::of(rep, number)).collect();
-        // A pass that the window cut ended early where storage was slow: averaged with whole ones it would make them faster.
+        // An epoch that the window cut ended early where storage was slow: averaged with whole ones it would make them faster.
         let complete = all.iter().any(|made| made.epoch.complete);
         let made: Vec<Made<'_>> = all.into_iter().filter(|made| made.epoch.complete == complete).collect();
         // What is not known of some is not known of all.
@@ -239,17 +239,17 @@ fn skipped(reps: &[&Rep]) -> Option<EpochNote> {
     is_told.then(|| EpochNote::Skipped { share: share.min(1.0) })
 }
 
-fn cut(passes: &[EpochPass]) -> Option<EpochNote> {
-    let epochs = passes.iter().filter(|pass| !pass.complete).count() as u64;
+fn cut(epochs: &[EpochFigures]) -> Option<EpochNote> {
+    let epochs = epochs.iter().filter(|epoch| !epoch.complete).count() as u64;
     (epochs > 0).then_some(EpochNote::Cut { epochs })
 }
 
-/// That the next pass begins before one ends, where that is a good part of it: then the rate of a pass is not that of
+/// That the next epoch begins before one ends, where that is a good part of it: then the rate of an epoch is not that of
 /// the cell.
-fn overlap(passes: &[EpochPass]) -> Option<EpochNote> {
-    let share = |pass: &EpochPass| Some(-pass.gap_s?.mean / (pass.ended_s - pass.begun_s));
+fn overlap(epochs: &[EpochFigures]) -> Option<EpochNote> {
+    let share = |epoch: &EpochFigures| Some(-epoch.gap_s?.mean / (epoch.ended_s - epoch.begun_s));
     let of_whole =
-        passes.iter().filter(|pass| pass.complete).filter_map(share).filter(|share| share.is_finite());
+        epochs.iter().filter(|epoch| epoch.complete).filter_map(share).filter(|share| share.is_finite());
     let most = of_whole.reduce(f64::max).filter(|share| *share >= OVERLAP_TOLD_MIN)?;
     Some(EpochNote::Overlap { share: most.min(1.0) })
 }

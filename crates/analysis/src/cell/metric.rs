@@ -12,7 +12,7 @@ use feed::{Compared, Interval};
 
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::checkpoints::Written;
-use crate::cell::epochs::EpochPass;
+use crate::cell::epochs::EpochFigures;
 use crate::cell::figures::Figures;
 use crate::cell::latency::Latency;
 use crate::cell::operations::Operations;
@@ -158,13 +158,13 @@ pub struct View<'a> {
     pub(crate) figures: Option<&'a Figures>,
     pub(crate) operations: Option<&'a Operations>,
     pub(crate) system: Option<&'a SystemFigures>,
-    pub(crate) passes: &'a [EpochPass],
+    pub(crate) epochs: &'a [EpochFigures],
     pub(crate) written: Option<&'a Written>,
     pub(crate) checkpoint_stall: Option<f64>,
 }
 
 impl<'a> View<'a> {
-    /// The interleaved repetitions of a cell. Passes over the data and checkpoints are told by repetition alone.
+    /// The interleaved repetitions of a cell. Epochs and checkpoints are told by repetition alone.
     pub fn of_cell(cell: &'a CellSummary) -> Self {
         Self {
             figures: cell.figures(),
@@ -228,13 +228,13 @@ impl<'a> View<'a> {
         self.figures.and_then(|figures| figures.cpu_ns_per_op).or(of_names)
     }
 
-    fn first_pass(&self) -> Option<&'a EpochPass> {
-        self.passes.iter().find(|pass| pass.complete)
+    fn first_epoch(&self) -> Option<&'a EpochFigures> {
+        self.epochs.iter().find(|epoch| epoch.complete)
     }
 
-    fn last_pass(&self) -> Option<&'a EpochPass> {
-        // A cut pass holds only the part of the data that came first.
-        self.passes.iter().rfind(|pass| pass.complete)
+    fn last_epoch(&self) -> Option<&'a EpochFigures> {
+        // A cut epoch holds only the part of the data that came first.
+        self.epochs.iter().rfind(|epoch| epoch.complete)
     }
 }
 
@@ -460,27 +460,27 @@ pub static METRICS: &[Metric] = &[
     )
     .shown_wide(Table::Device, "most not yet written back"),
     metric("epochs", Count, Neither, "Whole passes over the data.", |view| {
-        let whole = || view.passes.iter().filter(|pass| pass.complete).count() as u64;
-        (!view.passes.is_empty()).then(|| Reading::Value(whole() as f64))
+        let whole = || view.epochs.iter().filter(|epoch| epoch.complete).count() as u64;
+        (!view.epochs.is_empty()).then(|| Reading::Value(whole() as f64))
     }),
     metric("epoch_first_bps", BytesPerSecond, More, "Throughput of the first whole pass.", |view| {
-        Some(Rate(view.first_pass()?.bps))
+        Some(Rate(view.first_epoch()?.bps))
     }),
     metric("epoch_last_bps", BytesPerSecond, More, "Throughput of the last whole pass.", |view| {
-        Some(Rate(view.last_pass()?.bps))
+        Some(Rate(view.last_epoch()?.bps))
     }),
     metric("epoch_first_operation_s", Seconds, Less, "First operation of the first whole pass.", |view| {
-        Some(Rate(view.first_pass()?.first_s))
+        Some(Rate(view.first_epoch()?.first_s))
     }),
     metric("cache_share_last", Share, Neither, "Bytes of the last whole pass that a cache served.", |view| {
-        Some(Rate(view.last_pass()?.cache_share?))
+        Some(Rate(view.last_epoch()?.cache_share?))
     }),
     metric(
         "tier_hits_last",
         Share,
         More,
         "Bytes of the last whole pass that the cache tier served.",
-        |view| Some(Rate(view.last_pass()?.tier_hits?)),
+        |view| Some(Rate(view.last_epoch()?.tier_hits?)),
     ),
     metric("checkpoint_bps", BytesPerSecond, More, "Rate of writing and publishing a checkpoint.", |view| {
         Some(Rate(view.written?.bps?))

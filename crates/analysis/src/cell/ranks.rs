@@ -4,7 +4,7 @@
 //! the storage gives all of them, but only where they measured at one time: each repetition whose windows do not overlap
 //! is a failed one.
 
-mod passes;
+mod merged;
 mod sums;
 #[cfg(test)]
 mod tests;

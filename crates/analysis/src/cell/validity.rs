@@ -322,19 +322,11 @@ fn failed_repetitions(reps: &Repetitions<'_>) -> Option<Flag> {
     Some(Flag::FailedRepetitions { failed, made: failed + reps.used.len() as u32, reason })
 }
 
-/// The kernel counts stolen time over all processors of the machine, not over those of this process: what it is of the
-/// machine's time, or of that of the threads that measure, whichever is more.
 fn stolen(cell: &Cell, used: &[&Rep], cores_online: Option<u32>) -> Option<Flag> {
-    let (mut steal, mut machine) = (0.0, 0.0);
-    for rep in used {
-        if let Some(ns) = rep.usage.steal_ns {
-            steal += ns as f64;
-            machine += rep.usage.wall_ns as f64 * f64::from(cores_online.unwrap_or(rep.usage.cores));
-        }
-    }
     // One stolen processor of 64 is 1.6 % of the machine and all that a single busy thread has: both views are needed.
-    let share = (steal / machine).max(crowd::stolen_share(cell, used).unwrap_or(0.0));
-    (share.is_finite() && share > STEAL_SHARE_MAX).then_some(Flag::Stolen { share })
+    let of_machine = crowd::stolen_from_machine(used.iter().copied(), cores_online);
+    let share = of_machine.into_iter().chain(crowd::stolen_from_threads(cell, used)).reduce(f64::max)?;
+    (share > STEAL_SHARE_MAX).then_some(Flag::Stolen { share })
 }
 
 /// Processor time that the threads of a cell could have had.

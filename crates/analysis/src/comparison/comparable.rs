@@ -177,7 +177,7 @@ fn pages_words(run: &Run) -> String {
     pages.into_iter().collect::<Vec<_>>().join(", ")
 }
 
-/// What ends a window that has no length: passes over the data, of which the first may be cold alone, or bytes. `None`
+/// What ends a window that has no length: epochs, of which the first may be cold alone, or bytes. `None`
 /// where the record does not say.
 fn open_end(run: &Run) -> Option<String> {
     let epochs = run.measure.epochs.map(|epochs| feed::counted_noun(epochs, "epoch"));

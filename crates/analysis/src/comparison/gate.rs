@@ -78,22 +78,27 @@ impl RegressionResult {
             .chain(collapses(comparison, is_gated))
             .chain(lost(true).map(Regression::Lost))
             .collect();
+        // Before what is undecided: one regression is an answer, however little else the data can tell.
         if !regressed.is_empty() {
             return Self::Regressed(regressed);
         }
         let mut open = undecided(comparison, is_gated);
         open.extend(lost(false).map(Undecided::NotMeasured));
         for metric in Compared::ALL.into_iter().filter(|metric| is_gated(metric.name())) {
+            // A metric that the gate names must be told of. One that it does not name, and that no cell has, is
+            // not missed.
             let named = !gate.regression.is_empty();
             let of_metric = || judged.iter().filter(|(_, effect)| effect.metric.compared() == Some(metric));
             let has_headline =
                 comparison.headlines.iter().any(|one| one.effect.metric.compared() == Some(metric));
+            // One decided cell is enough: among many cells some are always too noisy to tell.
             let is_decided = of_metric().any(|(_, effect)| effect.change != Change::Inconclusive);
             if !has_headline && !is_decided && (named || of_metric().next().is_some()) {
                 open.push(Undecided::Metric(metric));
             }
         }
         if judged.is_empty() && open.is_empty() {
+            // A gate over an empty comparison would otherwise be met by having nothing to say.
             open.push(Undecided::Nothing);
         }
         if open.is_empty() { Self::Met } else { Self::Inconclusive(open) }
@@ -124,6 +129,7 @@ fn worse(name: &str, effect: &Effect, although: Option<Excluded>) -> Regression 
 /// Cells on which nothing may rest after, and that are worse by the whole margin all the same.
 fn collapses(comparison: &Comparison, is_gated: impl Fn(&str) -> bool) -> Vec<Regression> {
     let mut found = Vec::new();
+    // A storage that collapses flags itself: left out as doubtful, the worst regression would pass the gate.
     for cell in comparison.cells.iter().filter(|cell| cell.falls_count) {
         let gated = cell.effects.iter().filter(|effect| is_gated(effect.metric.word()));
         let fallen = gated.filter(|effect| effect.is_worse_beyond_margin());
@@ -146,6 +152,8 @@ fn undecided(comparison: &Comparison, is_gated: impl Fn(&str) -> bool) -> Vec<Un
     let mut without: Vec<&str> = comparison.cells.iter().map(|cell| cell.target.as_str()).collect();
     without.retain(|target| comparison.headlines.iter().all(|one| one.target != *target));
     without.dedup();
+    // Headlines are of throughput and utilization alone, so that a gate on latencies misses nothing without
+    // one.
     if !is_gated(Compared::Throughput.name()) && !is_gated(Compared::Au.name()) {
         without.clear();
     }

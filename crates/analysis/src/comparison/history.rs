@@ -78,6 +78,7 @@ pub fn history(runs: &[RunSample]) -> Option<History> {
     let newest = *ordered.last()?;
     let settings = |sample: &RunSample| sample.run.variant.as_ref().map(|variant| variant.settings.clone());
     let is_kin = |sample: &&RunSample| {
+        // Runs of a variant set something else than those of the scenario as it stands, under the same name.
         sample.run.scenario == newest.run.scenario && settings(sample) == settings(newest)
     };
     let kin: Vec<&RunSample> = ordered.into_iter().filter(is_kin).collect();
@@ -136,6 +137,7 @@ fn point(sample: &RunSample, cell: &CellSample) -> HistoryPoint {
     let value = |metric: Compared| {
         let all = || cell.logarithms(metric).map(|(_, logarithm)| logarithm.exp());
         let (low, high) = (all().reduce(f64::min)?, all().reduce(f64::max)?);
+        // The geometric mean, as comparisons take it: a ratio of two points is then what a comparison says.
         Some((metric, HistoryValue { value: cell.logarithm(metric)?.exp(), low, high }))
     };
     HistoryPoint {

@@ -26,6 +26,7 @@ impl<'a> Labels<'a> {
         for cell in cells {
             for axis in &cell.axes {
                 let value =
+                    // By target: an axis of one target alone is no axis of the others.
                     seen.entry((cell.target.as_str(), axis.name.as_str())).or_insert(Seen::Once(&axis.value));
                 if !matches!(value, Seen::Once(first) if **first == *axis.value) {
                     *value = Seen::Varies;

@@ -119,6 +119,7 @@ fn of_pair(
     let Some(most) = drafts.iter().map(|draft| draft.effect.samples_before).max() else {
         let why = excluded.map_or(NoFigures::NeverMeet, NoFigures::Excluded);
         gaps.of(&cell.cell, UncomparedReason::NoFigures(why));
+        // Lost only where there was something: a cell that failed on both sides is no regression.
         if pair.after.sample.reps.is_empty() && !pair.before.sample.reps.is_empty() {
             gaps.lose(cell, pair.after.sample);
         }
@@ -149,6 +150,7 @@ fn of_pair(
         moves_bytes,
         falls_count: excluded.is_some()
             && pair.before.sample.excluded.is_empty()
+            // A rate that is no state may have been caught at its lowest, which is no fall.
             && !pair.after.sample.unsteady,
         excluded,
         drafts,
@@ -174,6 +176,8 @@ pub(super) fn samples(pair: &Pair<'_>, key: Key, metric: Compared) -> BTreeMap<u
     let by_key = |side_cell: SideCell<'_>| {
         let mut found = BTreeMap::new();
         for (rep, logarithm) in side_cell.sample.logarithms(metric) {
+            // The first: a repetition that was made again had a reason, and the pair is of the moment that both
+            // share.
             found.entry(key.of(rep)).or_insert(logarithm);
         }
         found

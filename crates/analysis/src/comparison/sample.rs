@@ -94,6 +94,8 @@ impl RunSample {
 impl CellSample {
     /// Why nothing may rest on it where the client matters.
     pub(super) fn excluded_with_client(&self) -> Vec<Exclusion> {
+        // Where both sides are other storages, or other days, the client may have been the limit on one side
+        // alone.
         let limits = self.client_limited.iter().cloned().map(Exclusion::Flag);
         self.excluded.iter().cloned().chain(limits).collect()
     }
@@ -147,6 +149,7 @@ fn cell_sample(
         return nothing(gap.unwrap_or_else(|| lines.not_made(reps, &cell.cell)), failed);
     }
     let doubts = doubts(&context, reps, lines);
+    // An unsteady rate informs where it is judged against a line; compared with another it is no figure.
     let grave = |flag: &Flag| flag.gravity() != Gravity::Informs || flag.is_unsteady();
     let (limits, others): (Vec<Flag>, Vec<Flag>) =
         doubts.into_iter().filter(grave).partition(Flag::is_client_limit);
@@ -157,6 +160,7 @@ fn cell_sample(
         unsteady: others.iter().any(Flag::is_unsteady),
         excluded: others.into_iter().map(Exclusion::Flag).collect(),
         client_limited: limits,
+        // Filled in for all cells together: a drift is one of the run, seen over its cells.
         drift: None,
     }
 }
@@ -169,6 +173,8 @@ fn doubts(context: &Context<'_>, reps: &Repetitions<'_>, lines: &Lines<'_>) -> V
     } else if cell.pace.is_some() || cell.training.is_some() {
         Figures::of(context, reps).map(|figures| figures.flags).unwrap_or_default()
     } else {
+        // By counters alone: hundreds of runs are read for a baseline, and unpacking histograms is most of the
+        // time.
         let rate = |of: fn(&Rep) -> f64| mean(&reps.used.iter().map(|rep| of(rep)).collect::<Vec<_>>());
         let ops_per_s = rate(|rep| counters::per_s(rep, counter::OPS)).unwrap_or(0.0);
         let bps = rate(|rep| counters::per_s(rep, counter::BYTES)).unwrap_or(0.0);

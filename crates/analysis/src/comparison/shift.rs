@@ -58,6 +58,7 @@ pub fn shift(before: &RunRecord, after: &RunRecord) -> Result<Vec<Shift>, NotCom
     let samples = [RunSample::of(before), RunSample::of(after)];
     comparable::variants(&samples[0], &samples[1])?;
     let pairs = variants::pairs(&samples[0], &samples[1]);
+    // As the comparison pairs them, so that plot and table are of the same repetitions.
     let key = Key::best(&pairs);
     let folded = [ranks::fold_ranks(before), ranks::fold_ranks(after)];
     let lines = [Lines::of(&folded[0]), Lines::of(&folded[1])];
@@ -101,6 +102,7 @@ impl Course {
 
     fn logarithm(&self, q: f64) -> Option<f64> {
         match paced::percentile(&self.histogram, self.count, self.served, q) {
+            // A histogram records what took no time as 1; of 0 there is no logarithm.
             Percentile::At(ns) => Some((ns.max(1) as f64).ln()),
             Percentile::NotServed | Percentile::Unknown => None,
         }
@@ -124,6 +126,7 @@ fn of_cell(pair: &Pair<'_>, before: &BTreeMap<u32, &Rep>, after: &BTreeMap<u32, 
     // The curve ends at the first quantile that some pair lacks: beyond it the ratio would be one of fewer pairs, and
     // jump.
     let points: Vec<ShiftPoint> = steps(shortest, 1.0).map_while(point).collect();
+    // One point is no curve.
     (points.len() > 1).then(|| Shift {
         cell: cell.cell.clone(),
         target: cell.target.clone(),

@@ -36,6 +36,7 @@ pub fn compare_stored(
     let mut gaps = Gaps::default();
     let Selected { runs, declared } = selected(baseline, run, may_differ, &mut gaps)?;
     if runs.is_empty() {
+        // A gap and no error: the first run of a new scenario has no baseline yet.
         gaps.found.push(Uncompared::NoRun { baseline: name.to_owned() });
     }
     let rules = Rules { margins, samples_min: runs_min, sampled: Sampled::Run, client_counts: true };
@@ -184,6 +185,7 @@ fn notes(runs: &[&RunSample], runs_min: u32, declared: Vec<Difference>) -> Vec<C
     let mut told: Vec<(Difference, u32)> = Vec::new();
     for difference in declared {
         match told.iter_mut().find(|(known, _)| *known == difference) {
+            // Told once with a count: a new kernel differs from every run of the baseline.
             Some((_, times)) => *times += 1,
             None => told.push((difference, 1)),
         }

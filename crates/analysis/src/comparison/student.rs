@@ -10,6 +10,7 @@ use crate::cell::interval::{REPETITIONS_MIN, spread};
 const UPPER: f64 = 0.975;
 
 /// Four times in five.
+// The usual power of a test: what fails to show in one run of five shows in the next.
 const POWER: f64 = 0.80;
 
 /// Degrees of freedom whose quantiles are kept: inverting the distribution takes longer than all else here.
@@ -20,6 +21,7 @@ static QUANTILES: LazyLock<Vec<[f64; 2]>> =
 
 /// Quantile `q` of Student's t with `freedom` degrees.
 pub(super) fn quantile(q: f64, freedom: f64) -> f64 {
+    // No degree of freedom gives no interval, and an infinite one says that.
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(q))
 }
 
@@ -27,6 +29,7 @@ pub(super) fn quantile(q: f64, freedom: f64) -> f64 {
 fn quantiles(freedom: usize) -> [f64; 2] {
     match freedom.checked_sub(1).and_then(|index| QUANTILES.get(index)) {
         Some(known) => *known,
+        // More repetitions than are kept are rare, and then one inversion takes nothing beside reading them.
         None => [UPPER, POWER].map(|q| quantile(q, freedom as f64)),
     }
 }
@@ -81,6 +84,7 @@ impl Estimate {
 
     /// Probability that t exceeds `t`. Without any spread, what is beyond an end is so for certain.
     fn tail(&self, t: f64) -> f64 {
+        // No difference and no spread: nothing speaks for a change.
         if t.is_nan() {
             return 1.0;
         }

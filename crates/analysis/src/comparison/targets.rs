@@ -25,6 +25,7 @@ pub fn compare_targets(
     check_names(run, before, after)?;
     let mut gaps = Gaps::default();
     let pairs = pairs(run, before, after, &mut gaps);
+    // The client counts: it may have been the limit on one target and not on the other.
     let rules = paired::rules(margins, true);
     let planned = run.run.measure.repetitions;
     let drafts = paired::drafts(&pairs, [before, after], planned, &rules, &mut gaps);
@@ -87,6 +88,7 @@ fn pairs<'a>(run: &'a RunSample, before: &str, after: &str, gaps: &mut Gaps) -> 
             None => gaps.of(&one.cell.cell, none_in(after)),
         }
     }
+    // Said for both sides: a cell without a partner is missed by whoever looks for it.
     for other in others {
         gaps.of(&other.cell.cell, none_in(before));
     }

@@ -20,7 +20,9 @@ pub fn compare_variants(
     let mut gaps = Gaps::default();
     let pairs = pairs(before, after);
     let names = [name(before), name(after)];
+    // A variant may set the repetitions, and the longer plan is what was asked for.
     let planned = before.run.measure.repetitions.max(after.run.measure.repetitions);
+    // The client does not exclude: both variants share it, so that it hides a change and makes none.
     let rules = paired::rules(margins, false);
     let drafts = paired::drafts(&pairs, [&names[0], &names[1]], planned, &rules, &mut gaps);
     let (cells, headlines) = decided(drafts, &before.run.targets, &rules, &mut gaps);
@@ -43,6 +45,7 @@ pub(super) fn pairs<'a>(before: &'a RunSample, after: &'a RunSample) -> Vec<Pair
     let labels = Labels::of(&before.run.cells);
     let others = SideCell::all(after);
     let paired = |one: SideCell<'a>| {
+        // By place and not by name: what a variant sets may be part of a cell's name.
         let other = others.iter().find(|other| other.sample.index == one.sample.index)?;
         Some(Pair { before: one, after: *other, label: labels.label(one.cell) })
     };
@@ -64,6 +67,8 @@ fn notes(before: &RunSample, after: &RunSample, pairs: &[Pair<'_>]) -> Vec<Compa
     });
     let (one, other) = (&before.run.tool, &after.run.tool);
     let is_same =
+        // Two binaries are a usual pair of variants; that one of them is a debug build explains everything
+        // else.
         (&one.version, &one.profile, &one.commit) == (&other.version, &other.profile, &other.commit);
     let tools = || ComparisonNote::Tools { before: one.clone(), after: other.clone() };
     limited.into_iter().chain(settings).chain((!is_same).then(tools)).collect()

@@ -20,6 +20,7 @@ pub enum Exclusion {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Excluded {
     /// What excludes the run after; runs before are left out one by one.
+    // Of runs the one after alone: a history can lose a run and still compare, the newest cannot.
     After(Vec<Exclusion>),
     /// What excludes either side of a pair.
     Sides([SideExclusions; 2]),
@@ -63,6 +64,7 @@ pub enum Because {
         sampled: Sampled,
     },
     /// It is beyond the margin by itself, and not among those that were tested together (Benjamini-Hochberg).
+    // With many cells one in twenty lies beyond its interval by chance: all are tested together.
     NotAmongMany {
         /// The margin, a share.
         margin: f64,

@@ -56,6 +56,7 @@ pub(super) fn distinctions(cell: &Cell, apart: Apart) -> Vec<Distinction> {
     // Where the scenario varies the tier, its value stands among the axes already.
     let is_tier_an_axis = cell.axes.iter().any(|words| words.axis() == Axis::Tier);
     let cache = (cell.tier.is_some() && !is_tier_an_axis).then_some(Distinction::ThroughCache);
+    // Always told apart: a stand-in must not be taken for the engine that was asked for.
     let stand_in = cell.stands_in_for.is_some().then_some(Distinction::StandIn);
     let along = along.cloned().map(Distinction::Along);
     along.chain(streams).chain(threads).chain(cache).chain(stand_in).collect()

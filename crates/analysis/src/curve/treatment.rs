@@ -65,7 +65,7 @@ pub(super) fn from_memory(cache: &Word<Cache>) -> FromMemory {
 
 /// What comes from a cache of this client: its page cache, or a tier of feedline's own.
 pub(crate) fn from_cache(cell: &record::Cell) -> FromMemory {
-    // A tier begins empty, so that the first pass comes from the storage, and later ones may come from the tier.
+    // A tier begins empty, so that the first epoch comes from the storage, and later ones may come from the tier.
     let tier = if cell.tier.is_some() { FromMemory::Later } else { FromMemory::Nothing };
     from_memory(&cell.cache).max(tier)
 }

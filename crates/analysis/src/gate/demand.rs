@@ -34,6 +34,7 @@ impl GateResult {
         match (missed.is_empty(), open.is_empty()) {
             (true, true) => Self::Met,
             (true, false) => Self::Inconclusive(open),
+            // What is open comes along: who mends the one would be surprised by the other in the next run.
             (false, _) => Self::Missed(missed.into_iter().chain(open).collect()),
         }
     }
@@ -135,6 +136,7 @@ pub enum NotJudged {
     /// It was left out before the run.
     Skipped(Skipped),
     /// The run has no such storage target.
+    // A gate may name a target that `--only` left out, or that another version of the scenario had.
     NoTarget,
 }
 
@@ -147,6 +149,7 @@ pub(super) enum Outcome {
 
 /// What holds, unless the cell is in no steady state.
 pub(super) fn holds_if_steady(cell: Option<&CellSummary>, unmet: impl Fn(WhyUnmet) -> Unmet) -> Outcome {
+    // Open and not failed: a limit that was kept while the storage changed may not be kept tomorrow.
     let excluded = cell.and_then(CellSummary::unsteady).cloned();
     excluded.map_or(Outcome::Holds, |flag| Outcome::Open(unmet(WhyUnmet::Flagged(flag))))
 }

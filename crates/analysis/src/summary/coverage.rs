@@ -34,6 +34,7 @@ pub(crate) fn of_run(source: &Source<'_>, judged: &Judged) -> Vec<NotTested> {
     };
     list.extend((!caches.is_empty()).then_some(NotTested::CachesBelow { caches }));
     let backing_file = |path: &str| NotTested::BackingFile { path: path.to_owned() };
+    // Beside the caches and not among them: no size of a dataset excludes this machine's own memory.
     list.extend(tiers::backing_files(&cells).into_iter().map(backing_file));
     list.extend(surroundings::not_tested(lines, &cells));
     list.extend(outages::not_tested(lines, &cells));

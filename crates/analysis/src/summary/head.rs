@@ -95,6 +95,7 @@ pub(crate) fn of_record(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSumm
         tool: run.tool.clone(),
         machine: Machine::of(&record.env),
         cells_planned: cells.len(),
+        // Failed cells count as run: they were tried, and their reason stands in their row.
         cells_run: cells.iter().filter(|cell| !matches!(cell.measured, Measurement::NotRun { .. })).count(),
         repetitions: run.measure.repetitions,
         fresh_rounds: looks::most_rounds(&run.measure),
@@ -142,6 +143,7 @@ fn ceilings(lines: &Lines<'_>, copies: bool, count: fn(&Ceiling) -> u64) -> Opti
         .filter(|ceiling| ceiling.copies == copies && ceiling.trained.is_none() && is_known(ceiling));
     let rates = of_kind.map(|ceiling| count(ceiling) as f64 / (ceiling.window_ns as f64 / 1e9));
     rates.fold(None, |range, rate| {
+        // Both ends: controls are made at the depths and blocks of the cells, and differ as those do.
         let (low, high) = range.unwrap_or((rate, rate));
         Some((rate.min(low), rate.max(high)))
     })
@@ -154,6 +156,7 @@ pub(crate) fn null_targets(targets: &[Target], cells: &[CellSummary]) -> Vec<Cei
 }
 
 fn fastest(target: &str, cells: &[CellSummary]) -> Option<Fastest> {
+    // A job takes what its accelerators ask for, which is no ceiling.
     let of_target = cells.iter().filter(|cell| cell.cell.target == target && cell.cell.training.is_none());
     of_target
         .filter_map(|cell| cell.figures().map(|figures| (cell.cell.queue_depth, figures)))

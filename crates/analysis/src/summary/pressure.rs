@@ -1,9 +1,8 @@
 //! What else the machine was short of while it measured.
 
-use record::Rep;
-
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::cells::Cells;
+use crate::cell::crowd;
 use crate::cell::lines::Lines;
 
 // A percent of waiting moves no rate that is judged at a few.
@@ -41,7 +40,7 @@ pub(crate) fn of_run(lines: &Lines<'_>, cells: &Cells<'_>, cores_online: Option<
         stolen: worst(cells, |cell| {
             // Records of format 1.0 have no figures of the machine, and are told as they were.
             cell.system.as_ref()?;
-            stolen(lines.of_cell(&cell.cell.cell).iter().copied(), cores_online)
+            crowd::stolen_from_machine(lines.of_cell(&cell.cell.cell).iter().copied(), cores_online)
         }),
     };
     (found != Pressures::default()).then_some(found)
@@ -52,19 +51,6 @@ fn worst(cells: &Cells<'_>, of: impl Fn(&CellSummary) -> Option<f64>) -> Option<
     let (share, cell) = shares.max_by(|a, b| a.0.total_cmp(&b.0))?;
     // One line for the worst cell: pressure is the machine's, and forty cells of a run tell the same of it.
     (share > SHARE_MIN).then(|| Pressed { cell: cell.clone(), share })
-}
-
-/// Share of the machine's processor time that the hypervisor took.
-fn stolen<'a>(reps: impl Iterator<Item = &'a Rep>, cores_online: Option<u32>) -> Option<f64> {
-    let (mut steal, mut machine) = (0.0, 0.0);
-    for rep in reps {
-        if let Some(ns) = rep.usage.steal_ns {
-            steal += ns as f64;
-            // The kernel counts steal over all processors of the machine, of which this process may have a few.
-            machine += rep.usage.wall_ns as f64 * f64::from(cores_online.unwrap_or(rep.usage.cores));
-        }
-    }
-    (machine > 0.0).then(|| steal / machine)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub enum Condition {
     Warm,
     /// They passed a local cache that began empty.
     ThroughTier(TierSize),
-    /// The first pass over the data alone was cold.
+    /// The first epoch alone was cold.
     ColdStart,
     /// The target was read in other ways too; this is the one.
     OneOfSeveral(Box<Panel>),
@@ -39,6 +39,7 @@ pub enum Condition {
 /// What has to be said with a verdict that rests on `cell`.
 pub(super) fn of_cell(cells: &Cells<'_>, cell: &CellSummary) -> Vec<Condition> {
     let fresh = cell.confirmed.as_ref().and_then(Measurement::figures);
+    // Of the fresh repetitions where there are any: the verdict rests on them.
     let figures = fresh.or_else(|| cell.figures());
     let paced = figures.and_then(|figures| figures.paced).filter(|paced| paced.of_line.is_some());
     let paced = cell
@@ -59,6 +60,7 @@ pub(super) fn of_cell(cells: &Cells<'_>, cell: &CellSummary) -> Vec<Condition> {
     };
     let files =
         cell.reads_whole_files().then(|| Condition::WholeFiles { names_dropped: cell.names_are_dropped() });
+    // Said though it is a setting: loaders have no such buffers, and do not gain what these bring.
     let huge = cell.cell.pages.as_ref().is_some_and(|pages| *pages == Pages::Huge);
     let huge = huge.then_some(Condition::HugePages);
     paced.into_iter().chain(read).chain(files).chain(huge).collect()

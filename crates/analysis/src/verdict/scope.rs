@@ -87,6 +87,7 @@ impl LoadScope {
     pub fn workers_per_accelerator(self) -> Option<u32> {
         match self {
             Self::Closed { outstanding, accelerators } if accelerators > 0 => {
+                // Rounded up: half a worker reads nothing.
                 Some(outstanding.div_ceil(accelerators))
             }
             _ => None,
@@ -114,6 +115,7 @@ impl Scope {
         let (caches_open, caches_excluded) = tiers::caches_of(source.record, &source.cells, target);
         let of_target = run.cells.iter().filter(|one| one.target == target.name);
         let reps = || of_target.clone().flat_map(|one| lines.of_cell(&one.cell));
+        // Fresh rounds alone: the interleaved ones chose the cell, and no verdict rests on them.
         let fresh = lines.of_cell(&cell.cell.cell).iter().filter(|rep| rep.role == record::Role::Confirm);
         Self {
             hosts_measured: run.ranks.max(1),
@@ -130,6 +132,7 @@ impl Scope {
                 .fold(0, u64::saturating_add),
             rounds: fresh.map(|rep| rep.rep + 1).max().unwrap_or(0),
             load: LoadScope::of(cell, run.need.accelerators),
+            // One run is a screen, whatever it measured. Proofs are made from several runs, elsewhere.
             evidence: Evidence::Screen,
             extrapolated: need.and_then(|need| need.provenance) == Some(Provenance::Extrapolated),
         }

@@ -22,6 +22,7 @@ pub struct Sizing {
     /// The hardest value that met the target: the most accelerators, the fewest readers.
     pub meets: Option<Edge>,
     /// The easiest value that missed it.
+    // Kept beside the value that meets: an edge of which one side is unknown is a bound and no edge.
     pub misses: Option<Edge>,
     /// Utilization that had to be met.
     pub threshold: f64,
@@ -144,6 +145,7 @@ fn grouped(
     }
     for row in &mut rows {
         row.sort_by_key(|one| one.value);
+        // More readers, depth or prefetch make it easier; more accelerators make it harder.
         if axis != Axis::Accelerators {
             row.reverse();
         }
@@ -155,6 +157,7 @@ fn grouped(
 fn may_differ(cell: &Cell, axis: Axis, prefetch_follows: bool) -> Vec<Axis> {
     let has_readers = cell.training.as_ref().is_some_and(|job| job.readers.is_some());
     let mut but = vec![axis];
+    // The depth of readers is their number, and follows; a depth that was set is searched for itself.
     but.extend(axis::CURVE.iter().filter(|axis| **axis != Axis::Depth || has_readers));
     but.extend((prefetch_follows && axis == Axis::Readers).then_some(Axis::Prefetch));
     but

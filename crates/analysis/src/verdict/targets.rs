@@ -119,6 +119,7 @@ fn of_targets(source: &Source<'_>) -> (Vec<Verdict>, Vec<Unjudged>) {
 fn no_verdict(cells: Cells<'_>, target: &str) -> Option<NoVerdict> {
     let of_target = || cells.all.iter().filter(|cell| cell.cell.target == target);
     let offers = of_target().filter_map(|cell| cell.figures()?.paced?.of_line);
+    // The most that was offered: if even that is below the line, nothing was held against it.
     if let Some(of_line) = offers.reduce(f64::max) {
         return Some(NoVerdict::OffersLess { of_line });
     }
@@ -135,6 +136,7 @@ fn no_verdict(cells: Cells<'_>, target: &str) -> Option<NoVerdict> {
     };
     let moved = operations(operation::is_transfer).map(|operations| NoVerdict::NothingRead { operations });
     let names = || operations(operation::is_metadata).map(|operations| NoVerdict::NamesAlone { operations });
+    // Bytes first: a target that was written to and listed is known by what it moved.
     moved.or_else(names)
 }
 

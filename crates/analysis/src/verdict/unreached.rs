@@ -9,6 +9,7 @@ use crate::curve::treatment::{Caching, FromMemory};
 use crate::verdict::source::Source;
 
 /// Ways named one by one; the others are counted.
+// A verdict is a sentence: the table of cells has the others.
 const NAMED_MAX: usize = 3;
 
 /// What a target does not reach the line with, or only with, beside its verdict.

@@ -58,7 +58,7 @@ fn epochs_through_a_tier_stand_beside_what_the_formula_says() {
     let summary = summary();
     let is_held = |note: &EpochNote| matches!(note, EpochNote::Held(_));
     let figures = summary.epochs.iter().find(|one| one.notes.iter().any(is_held)).unwrap();
-    let hits: Vec<f64> = figures.epochs.iter().map(|pass| pass.predicted_hits.unwrap()).collect();
+    let hits: Vec<f64> = figures.epochs.iter().map(|epoch| epoch.predicted_hits.unwrap()).collect();
     assert!(hits[0] == 0.0 && (hits[1] - 0.153).abs() < 0.001, "{hits:?}");
     let measured = figures.epochs[1].tier_hits.unwrap();
     assert_near(measured.mean, 0.16);

@@ -1,12 +1,11 @@
 //! The names of a dataset as the kernel takes them: a folder to start from, and the rest of the path.
 
-use std::collections::HashMap;
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use backend::{OpError, QueueSpec, StoreError};
-use dataset::{Key, Objects};
+use dataset::{FolderOf, Key, Objects};
 use plan::Operation;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, openat, openat2, statat};
@@ -51,15 +50,6 @@ enum Folders {
     Open { folders: Box<[Option<Held>]>, of: FolderOf },
     /// They are too many.
     Many,
-}
-
-/// In which folder an object lies.
-#[derive(Debug)]
-enum FolderOf {
-    /// So many in each, in order.
-    Every(u32),
-    /// By the object's index.
-    Listed(Box<[u32]>),
 }
 
 /// A name, written anew for each operation without allocating.
@@ -198,27 +188,13 @@ impl Folders {
     fn open(root: &OwnedFd, objects: &Objects, keys: &[Option<Key>]) -> Self {
         let open = |key: &Option<Key>| tree::folder(root, key.as_ref().map_or(".", Key::as_str));
         let folders = keys.iter().map(|key| open(key).ok().map(Held::new)).collect();
-        let of = match objects {
-            Objects::Uniform { files_per_folder, .. } => FolderOf::Every((*files_per_folder).max(1)),
-            Objects::Varied(varied) => FolderOf::Every(varied.files_per_folder.max(1)),
-            Objects::Listed(_) => {
-                // Looked up once here; reads then find a folder by an index.
-                let numbers: HashMap<&Option<Key>, u32> = keys.iter().zip(0..).collect();
-                let number = |object| numbers.get(&objects.key(object).folder()).copied().unwrap_or(u32::MAX);
-                FolderOf::Listed((0..objects.count()).map(number).collect())
-            }
-        };
-        Self::Open { folders, of }
+        Self::Open { folders, of: objects.folder_of() }
     }
 
     #[inline]
     fn of(&self, object: u32) -> Option<BorrowedFd<'_>> {
         let Self::Open { folders, of } = self else { return None };
-        let number = match of {
-            FolderOf::Every(files) => object / files,
-            FolderOf::Listed(numbers) => *numbers.get(object as usize)?,
-        };
-        folders.get(number as usize)?.as_ref().map(Held::as_fd)
+        folders.get(of.get(object)? as usize)?.as_ref().map(Held::as_fd)
     }
 }
 

@@ -68,13 +68,13 @@ pub struct Order {
     walk: Walk,
     seed: u64,
     blocks: Blocks,
-    /// Reads of one pass.
+    /// Reads of one epoch.
     tickets: u64,
     /// Those of all clients together.
     all_tickets: u64,
-    /// Bytes of one pass.
+    /// Bytes of one epoch.
     bytes: u64,
-    /// Whether it is one client's part of the passes of several.
+    /// Whether it is one client's part of the epochs of several.
     is_part: bool,
 }
 
@@ -141,7 +141,7 @@ impl Order {
     }
 
     /// The order of a cell on client `part` of those that read the same data at the same time. Orders of shards
-    /// have a pass of their own for each client: of shards with equal numbers of blocks (but for the last, which
+    /// have an epoch of their own for each client: of shards with equal numbers of blocks (but for the last, which
     /// may be short), client `r` reads those at `r`, `r + clients`, ... of the epoch's permutation; of others, an equal
     /// part of the blocks. Together they read each block once per epoch. Every other order is the same on all clients,
     /// which begin at different tickets of it.
@@ -218,7 +218,7 @@ impl Order {
         Ok(Self { walk, seed, blocks, tickets, all_tickets: count, bytes, is_part })
     }
 
-    /// Reads in one pass over the dataset; of orders of shards, over this client's part of it.
+    /// Reads in one epoch; of orders of shards, over this client's part of it.
     pub fn tickets_per_epoch(&self) -> u64 {
         self.tickets
     }
@@ -236,12 +236,12 @@ impl Order {
         }
     }
 
-    /// The part of `samples`, which lie in the passes of all clients together, that a pass brings; rounded down.
+    /// The part of `samples`, which lie in the epochs of all clients together, that an epoch brings; rounded down.
     pub fn samples_per_epoch(&self, samples: u64) -> u64 {
         (u128::from(samples) * u128::from(self.tickets) / u128::from(self.all_tickets)) as u64
     }
 
-    /// Whether a pass belongs to this client alone, so that no other client reads a block of it.
+    /// Whether an epoch belongs to this client alone, so that no other client reads a block of it.
     pub fn is_part(&self) -> bool {
         self.is_part
     }

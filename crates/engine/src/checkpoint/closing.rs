@@ -9,19 +9,20 @@ use crate::trainer::Train;
 impl Train {
     /// Whether checkpoints are made beside the job.
     pub(crate) fn saves(&self) -> bool {
-        self.beside().is_some()
+        self.save_orders().is_some()
     }
 
     /// The thread that writes the checkpoints of a repetition, until [`ClosingSaves`] ends it.
     pub(crate) fn save(&self, spec: &RepSpec<'_>) {
-        let (Some(beside), Some(to), Some(plan)) = (self.beside(), spec.checkpoints, &spec.cell.beside)
+        let (Some(orders), Some(to), Some(plan)) =
+            (self.save_orders(), spec.checkpoints, &spec.cell.job_checkpoints)
         else {
             return;
         };
         let plan = &plan.checkpoint;
-        let stops = || beside.is_closed() || spec.stop.load(Ordering::Relaxed);
+        let stops = || orders.is_closed() || spec.stop.load(Ordering::Relaxed);
         let writing = Writing { to, plan, clock: spec.clock, stops: &stops, progress: spec.progress };
-        beside.run(&writing, |saved| self.saved(saved));
+        orders.run(&writing, |saved| self.saved(saved));
     }
 }
 
@@ -32,7 +33,7 @@ impl Drop for ClosingSaves<'_> {
     fn drop(&mut self) {
         if let Some(train) = self.0 {
             train.stop_saving();
-            train.beside().inspect(|beside| beside.close());
+            train.save_orders().inspect(|orders| orders.close());
         }
     }
 }

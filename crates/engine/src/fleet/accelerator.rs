@@ -7,6 +7,7 @@ use record::{TrainedAccelerator, TrainedStep};
 use crate::fleet::job::Job;
 use crate::fleet::pauses::Pause;
 use crate::fleet::tally::{Spent, Tally, Wait, least_one};
+use crate::fleet::task::Span;
 
 /// What an accelerator does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +53,7 @@ pub(crate) struct Accelerator {
     pub(crate) taken: u64,
     /// Batches that could be fetched so far.
     pub(crate) opened: u64,
-    /// Those that may be: the end of the pass.
+    /// Those that may be: the end of the epoch.
     pub(crate) epoch_end: u64,
     /// Those that were opened and not taken.
     batches: VecDeque<Batch>,
@@ -129,7 +130,8 @@ impl Accelerator {
     pub(crate) fn take(
         &mut self,
         job: &Job,
-        (start_ns, compute_ns): (u64, u64),
+        start_ns: u64,
+        compute_ns: u64,
         pause: Pause,
         tally: &mut Tally,
     ) {
@@ -189,13 +191,9 @@ impl Accelerator {
         self.counts.lost_samples += 1;
     }
 
-    /// Its counts up to `close_ns`, in a job that began at `start_ns`.
-    pub(crate) fn counts(
-        &self,
-        job: &Job,
-        (start_ns, close_ns): (u64, u64),
-        pause: Pause,
-    ) -> TrainedAccelerator {
+    /// Its counts in a window, which opens as the job begins.
+    pub(crate) fn counts(&self, job: &Job, window: Span, pause: Pause) -> TrainedAccelerator {
+        let Span { from_ns: start_ns, to_ns: close_ns } = window;
         let mut counts = self.counts;
         match self.state {
             State::Ended => counts.wall_ns = self.idle_since_ns - start_ns,

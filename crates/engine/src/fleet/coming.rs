@@ -2,7 +2,7 @@
 
 use std::sync::PoisonError;
 
-use super::task::Task;
+use super::task::{Arrival, BatchId, Span, Task};
 use super::{Decoding, Fetchers, Fleet};
 
 impl Fleet {
@@ -13,77 +13,71 @@ impl Fleet {
 
     /// Takes samples that another thread decoded by `decoded_ns`, well or not.
     pub(crate) fn decoded_task(&mut self, task: Task, decoded_ns: u64, is_ok: bool) {
-        let Task { index, batch, samples, read_ns } = task;
-        self.spend_decodings(index, batch, (read_ns, decoded_ns), samples);
+        let Task { batch, samples, read_ns } = task;
+        self.spend_decodings(batch, Span { from_ns: read_ns, to_ns: decoded_ns }, samples);
         if decoded_ns > self.close_ns {
             return;
         }
         if !is_ok {
-            self.accelerators[index].lose_sample();
+            self.accelerators[batch.index].lose_sample();
             self.tally.decode_failures += u64::from(samples);
         }
-        self.sample_ready(index, batch, decoded_ns);
+        self.sample_ready(batch, decoded_ns);
     }
 
-    /// Adds `samples` that arrived at `at_ns` to a batch, and decodes them if the job says so.
-    pub(super) fn bring(&mut self, index: usize, batch: u64, (samples, at_ns): (u32, u64)) {
+    /// Adds samples to a batch, and decodes them if the job says so.
+    pub(super) fn bring(&mut self, batch: BatchId, arrived: Arrival) {
         let ready_ns = match self.job.decoding {
-            Decoding::Cost { per_sample_ns, by_reader } if samples > 0 => {
-                self.decode(index, batch, (samples, at_ns), (per_sample_ns, by_reader))
+            Decoding::Cost { per_sample_ns, by_reader } if arrived.samples > 0 => {
+                self.decode(batch, arrived, per_sample_ns, by_reader)
             }
-            Decoding::Elsewhere if samples > 0 => return self.hand_over(index, batch, (samples, at_ns)),
-            Decoding::None | Decoding::Cost { .. } | Decoding::Elsewhere => at_ns,
+            Decoding::Elsewhere if arrived.samples > 0 => return self.hand_over(batch, arrived),
+            Decoding::None | Decoding::Cost { .. } | Decoding::Elsewhere => arrived.at_ns,
         };
-        self.sample_ready(index, batch, ready_ns);
+        self.sample_ready(batch, ready_ns);
     }
 
-    /// When samples that were read at `read_ns` are decoded, at a stated cost. A reader has its samples decoded one
+    /// When samples that arrived are decoded, at a stated cost. A reader has its samples decoded one
     /// after the other, by itself or by a server; without readers all samples go to the servers at once.
-    fn decode(
-        &mut self,
-        index: usize,
-        batch: u64,
-        (samples, read_ns): (u32, u64),
-        (per_sample_ns, by_reader): (u64, bool),
-    ) -> u64 {
+    fn decode(&mut self, batch: BatchId, arrived: Arrival, per_sample_ns: u64, by_reader: bool) -> u64 {
         // A `DataLoader` worker decodes what it read before it reads on.
         let is_serial = matches!(self.fetchers, Fetchers::Readers(_));
-        let mut ready_ns = read_ns;
-        for _ in 0..samples {
-            let from_ns = if is_serial { ready_ns } else { read_ns };
-            let decoded_ns = match &self.servers {
+        let mut ready_ns = arrived.at_ns;
+        for _ in 0..arrived.samples {
+            let from_ns = if is_serial { ready_ns } else { arrived.at_ns };
+            let to_ns = match &self.servers {
                 Some(servers) if !by_reader => {
                     servers.lock().unwrap_or_else(PoisonError::into_inner).serve(from_ns, per_sample_ns)
                 }
                 _ => from_ns + per_sample_ns,
             };
-            self.spend_decoding(index, batch, (from_ns, decoded_ns));
-            ready_ns = ready_ns.max(decoded_ns);
+            self.spend_decoding(batch, Span { from_ns, to_ns });
+            ready_ns = ready_ns.max(to_ns);
         }
         ready_ns
     }
 
     /// Hands samples to the decoding threads: one after the other for a reader, side by side without readers.
-    fn hand_over(&mut self, index: usize, batch: u64, (samples, read_ns): (u32, u64)) {
-        let task = Task { index, batch, samples, read_ns };
+    fn hand_over(&mut self, batch: BatchId, Arrival { samples, at_ns }: Arrival) {
+        let task = Task { batch, samples, read_ns: at_ns };
         if matches!(self.fetchers, Fetchers::Readers(_)) {
             self.tasks.push_back(task);
             return;
         }
-        if let Some(batch) = self.accelerators[index].batch(batch) {
+        if let Some(batch) = self.batch(batch) {
             // The read was counted as one thing to wait for, and becomes as many as it brought samples.
             batch.left += samples - 1;
         }
         self.tasks.extend((0..samples).map(|_| Task { samples: 1, ..task }));
     }
 
-    /// Counts samples that were decoded one after the other between two times.
-    fn spend_decodings(&mut self, index: usize, batch: u64, (read_ns, end_ns): (u64, u64), samples: u32) {
+    /// Counts samples that were decoded one after the other.
+    fn spend_decodings(&mut self, batch: BatchId, decoding: Span, samples: u32) {
         // The thread that decoded them says only when it was done with all.
-        let each_ns = end_ns.saturating_sub(read_ns) / u64::from(samples.max(1));
+        let each_ns = decoding.to_ns.saturating_sub(decoding.from_ns) / u64::from(samples.max(1));
         for number in 0..u64::from(samples) {
-            let from_ns = read_ns + number * each_ns;
-            self.spend_decoding(index, batch, (from_ns, from_ns + each_ns));
+            let from_ns = decoding.from_ns + number * each_ns;
+            self.spend_decoding(batch, Span { from_ns, to_ns: from_ns + each_ns });
         }
     }
 
@@ -93,7 +87,8 @@ impl Fleet {
         match self.fetchers {
             Fetchers::Readers(_) => self.take_rests(),
             Fetchers::Shared(_) => {
-                (first..self.accelerators[index].opened).for_each(|batch| self.take_rest(index, batch));
+                let opened = self.accelerators[index].opened;
+                (first..opened).for_each(|number| self.take_rest(BatchId { index, number }));
             }
         }
     }
@@ -101,34 +96,35 @@ impl Fleet {
     /// Lets readers that have reached a batch take the samples that earlier reads left for it.
     pub(super) fn take_rests(&mut self) {
         while let Fetchers::Readers(readers) = &mut self.fetchers
-            && let Some((index, batch, free_ns)) = readers.next_rest()
+            && let Some((batch, free_ns)) = readers.next_rest()
         {
-            self.begin_batch(index, batch, free_ns);
+            self.begin_batch(batch, free_ns);
         }
     }
 
     /// Takes the end of a read of a batch. After its last read, the next batch can take what it left.
-    pub(super) fn read_ended(&mut self, index: usize, number: u64, done_ns: u64) {
-        let Some(batch) = self.accelerators[index].batch(number) else { return };
+    pub(super) fn read_ended(&mut self, id: BatchId, done_ns: u64) {
+        let Some(batch) = self.batch(id) else { return };
         batch.reads_left -= 1;
         batch.bytes_ns = batch.bytes_ns.max(done_ns);
         if batch.reads_left == 0
             && batch.has_rest
             && matches!(self.fetchers, Fetchers::Shared(_))
-            && let Some(after) = self.job.after(number)
+            && let Some(after) = self.job.after(id.number)
         {
-            self.take_rest(index, after);
+            self.take_rest(BatchId { number: after, ..id });
         }
     }
 
     /// Lets a batch take the samples that earlier reads left, once the bytes before it have arrived. Batches behind
     /// it that need no read of their own follow.
-    fn take_rest(&mut self, index: usize, number: u64) {
+    fn take_rest(&mut self, BatchId { index, number }: BatchId) {
         let mut next = Some(number);
         // A read of many samples may fill several batches at once, each of which leaves its rest to the next.
         while let Some(number) = next {
-            let Some(before_ns) = self.bytes_before_ns(index, number) else { return };
-            self.begin_batch(index, number, before_ns);
+            let id = BatchId { index, number };
+            let Some(before_ns) = self.bytes_before_ns(id) else { return };
+            self.begin_batch(id, before_ns);
             let batch = self.accelerators[index].batch_of(number);
             next = self.job.after(number).filter(|_| batch.is_some_and(|batch| batch.reads_left == 0));
         }
@@ -136,7 +132,7 @@ impl Fleet {
 
     /// When the bytes before a batch had arrived. `None` if they have not, or if the batch has taken its rest
     /// already.
-    fn bytes_before_ns(&self, index: usize, number: u64) -> Option<u64> {
+    fn bytes_before_ns(&self, BatchId { index, number }: BatchId) -> Option<u64> {
         let accelerator = &self.accelerators[index];
         accelerator.batch_of(number).filter(|batch| !batch.has_rest)?;
         // One that was taken had all of them.
@@ -148,12 +144,12 @@ impl Fleet {
         }
     }
 
-    fn begin_batch(&mut self, index: usize, number: u64, from_ns: u64) {
-        let samples = self.job.carried(self.members.number(index), number);
-        let Some(batch) = self.accelerators[index].batch(number) else { return };
+    fn begin_batch(&mut self, id: BatchId, from_ns: u64) {
+        let samples = self.job.carried(self.members.number(id.index), id.number);
+        let Some(batch) = self.batch(id) else { return };
         batch.has_rest = true;
         batch.bytes_ns = batch.bytes_ns.max(from_ns);
         let at_ns = batch.allowed_ns.max(from_ns);
-        self.bring(index, number, (samples, at_ns));
+        self.bring(id, Arrival { samples, at_ns });
     }
 }

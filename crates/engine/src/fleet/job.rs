@@ -2,24 +2,24 @@
 
 use plan::{Fetch, Training, Work};
 
-use super::lanes::{Lanes, Pass, Piece};
+use super::lanes::{EpochReads, Lanes, Piece, Takers};
 
-/// Passes that stand for endless data, where reads bring several samples.
-// A million passes take longer than any control is played, and products with their numbers stay within 64 bits.
-const ENDLESS_PASSES: u64 = 1 << 20;
+/// Epochs that stand for endless data, where reads bring several samples.
+// A million epochs take longer than any control is played, and products with their numbers stay within 64 bits.
+const ENDLESS_EPOCHS: u64 = 1 << 20;
 
 /// The data of a job, as numbers of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct JobData {
     /// First ticket of the repetition.
     pub(crate) first_ticket: u64,
-    /// Tickets of one pass.
+    /// Tickets of one epoch.
     pub(crate) tickets_per_epoch: u64,
-    /// Samples of one pass.
+    /// Samples of one epoch.
     pub(crate) samples: u64,
     /// How reads bring samples; `None` if each sample has reads of its own.
     pub(crate) coming: Option<Coming>,
-    /// Whether passes follow each other without an end: no rest is dropped, and no reader starts anew.
+    /// Whether epochs follow each other without an end: no rest is dropped, and no reader starts anew.
     pub(crate) endless: bool,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Job {
     pub(crate) training: Training,
     pub(crate) decoding: Decoding,
     pub(crate) steps: Steps,
-    /// Steps of each accelerator in one pass, at least 1.
+    /// Steps of each accelerator in one epoch, at least 1.
     pub(crate) steps_per_epoch: u64,
     /// Operations of one sample.
     pub(crate) ops_per_sample: u64,
@@ -95,8 +95,8 @@ impl Job {
     /// samples differ in their numbers of operations.
     pub(crate) fn new(training: Training, mut data: JobData) -> Option<Self> {
         if data.coming.is_some() && data.endless {
-            data.samples = data.samples.checked_mul(ENDLESS_PASSES)?;
-            data.tickets_per_epoch = data.tickets_per_epoch.checked_mul(ENDLESS_PASSES)?;
+            data.samples = data.samples.checked_mul(ENDLESS_EPOCHS)?;
+            data.tickets_per_epoch = data.tickets_per_epoch.checked_mul(ENDLESS_EPOCHS)?;
         }
         let (lanes, steps_per_epoch) = match data.coming {
             Some(coming) => {
@@ -139,11 +139,11 @@ impl Job {
         self.lanes.as_ref().map_or(readers, |lanes| lanes.each as u32).max(1)
     }
 
-    /// Operations of one pass, or of one of `parts` equal parts of its steps; `None` for endless passes.
+    /// Operations of one epoch, or of one of `parts` equal parts of its steps; `None` for endless epochs.
     pub(crate) fn ops_per_epoch(&self, parts: u64) -> Option<u64> {
         let steps = self.steps_per_epoch / parts.max(1);
         match &self.lanes {
-            // The part of a client is a pass of its own.
+            // The part of a client is an epoch of its own.
             Some(lanes) => Some(lanes.reads_of(self.steps_per_epoch / lanes.each)),
             None if steps == self.steps_per_epoch && !self.training.drop_last => {
                 self.samples.checked_mul(self.ops_per_sample)
@@ -162,7 +162,7 @@ impl Job {
         (u128::from(reads) * u128::from(self.steps_per_epoch)).div_ceil(per_epoch) as u64
     }
 
-    /// Samples of a batch: fewer than others have, perhaps none, at the end of a pass that drops nothing.
+    /// Samples of a batch: fewer than others have, perhaps none, at the end of an epoch that drops nothing.
     #[inline]
     pub(crate) fn samples(&self, accelerator: u32, batch: u64) -> u32 {
         if self.training.drop_last || self.steps_per_epoch == u64::MAX {
@@ -275,14 +275,14 @@ impl Job {
         samples.div_ceil(u128::from(self.tickets_per_epoch.max(1))) as u64
     }
 
-    /// Batches up to the end of the pass in which `batch` lies, the last of the job at most.
+    /// Batches up to the end of the epoch in which `batch` lies, the last of the job at most.
     pub(crate) fn epoch_end(&self, batch: u64) -> u64 {
         let end = (batch / self.steps_per_epoch + 1).saturating_mul(self.steps_per_epoch);
         end.min(self.steps.count)
     }
 }
 
-/// Steps of each accelerator in a pass over samples that are read one by one.
+/// Steps of each accelerator in an epoch over samples that are read one by one.
 fn steps_per_epoch(training: &Training, data: &JobData) -> Option<u64> {
     let per_step = training.samples_per_step();
     // Every sample must take as many reads: otherwise no arithmetic says which ticket is which sample.
@@ -296,9 +296,14 @@ fn steps_per_epoch(training: &Training, data: &JobData) -> Option<u64> {
 
 fn lanes(training: &Training, data: &JobData, coming: Coming) -> Option<Lanes> {
     let Coming { readers, together, behind } = coming;
-    let pass =
-        Pass { reads: data.tickets_per_epoch, samples: data.samples, together: together.max(1), behind };
-    Lanes::new(pass, (training.accelerators, readers), training.batch, training.drop_last)
+    let epoch = EpochReads {
+        reads: data.tickets_per_epoch,
+        samples: data.samples,
+        together: together.max(1),
+        behind,
+    };
+    let Training { accelerators, batch, drop_last, .. } = *training;
+    Lanes::new(epoch, Takers { accelerators, readers, batch, drop_last })
 }
 
 #[inline]

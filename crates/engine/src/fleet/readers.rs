@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use crate::fleet::job::{Job, Position};
+use crate::fleet::job::Job;
 use crate::fleet::members::Members;
+use crate::fleet::task::BatchId;
 
 /// The readers of a fleet.
 #[derive(Debug)]
@@ -37,7 +38,7 @@ pub(crate) struct Reader {
 }
 
 impl Readers {
-    /// Readers of `members`, `count` of each. A reader without a batch in a pass never starts.
+    /// Readers of `members`, `count` of each. A reader without a batch in an epoch never starts.
     pub(crate) fn new(job: &Job, members: Members, count: u32) -> Self {
         let first = |reader: u32| {
             let of_accelerator = u64::from(reader % count);
@@ -58,10 +59,10 @@ impl Readers {
     }
 
     /// Lets a batch be fetched by its reader, once that has fetched the batches before it.
-    pub(crate) fn opened(&mut self, job: &Job, accelerator: usize, batch: u64) {
-        let index = self.index(job, accelerator, batch);
+    pub(crate) fn opened(&mut self, job: &Job, batch: BatchId) {
+        let index = self.index(job, batch);
         // Until now no reader of this batch had anything to do.
-        if self.all[index as usize].batch == batch {
+        if self.all[index as usize].batch == batch.number {
             self.go_on(job, index);
         }
     }
@@ -76,12 +77,11 @@ impl Readers {
         }
     }
 
-    /// The next reader that takes the samples that its batch begins with: its accelerator, the batch, and since when
-    /// it has been free.
-    pub(crate) fn next_rest(&mut self) -> Option<(usize, u64, u64)> {
+    /// The batch of the next reader that takes the samples that it begins with, and since when the reader has been
+    /// free.
+    pub(crate) fn next_rest(&mut self) -> Option<(BatchId, u64)> {
         let index = self.resting.pop_front()?;
-        let reader = &self.all[index as usize];
-        Some(((index / self.count) as usize, reader.batch, reader.free_ns))
+        Some((self.batch(index), self.all[index as usize].free_ns))
     }
 
     /// The next reader that may issue, and its accelerator.
@@ -97,8 +97,8 @@ impl Readers {
     }
 
     /// An operation ended that was not the last of its sample.
-    pub(crate) fn next_op(&mut self, job: &Job, (accelerator, position): (usize, Position), done_ns: u64) {
-        let index = self.index(job, accelerator, position.batch);
+    pub(crate) fn next_op(&mut self, job: &Job, batch: BatchId, done_ns: u64) {
+        let index = self.index(job, batch);
         let reader = &mut self.all[index as usize];
         reader.op += 1;
         reader.free_ns = done_ns;
@@ -108,8 +108,8 @@ impl Readers {
     }
 
     /// A reader is occupied with its sample until `until_ns`.
-    pub(crate) fn decode(&mut self, job: &Job, (accelerator, batch): (usize, u64), until_ns: u64) {
-        let index = self.index(job, accelerator, batch);
+    pub(crate) fn decode(&mut self, job: &Job, batch: BatchId, until_ns: u64) {
+        let index = self.index(job, batch);
         self.decoding.push(Reverse((until_ns, index)));
     }
 
@@ -118,26 +118,20 @@ impl Readers {
         self.decoding.peek().map(|Reverse((ns, _))| *ns)
     }
 
-    /// A reader that had decoded by `now_ns`: its accelerator, its batch, and when.
-    pub(crate) fn decoded(&mut self, now_ns: u64) -> Option<(usize, u64, u64)> {
+    /// The batch of a reader that had decoded by `now_ns`, and when it had.
+    pub(crate) fn decoded(&mut self, now_ns: u64) -> Option<(BatchId, u64)> {
         if self.decoded_ns()? > now_ns {
             return None;
         }
         let Reverse((ns, index)) = self.decoding.pop()?;
-        Some(((index / self.count) as usize, self.all[index as usize].batch, ns))
+        Some((self.batch(index), ns))
     }
 
     /// Frees a reader that has finished its sample, or has taken what its batch begins with, at `at_ns`. Batches of
     /// its accelerator before `opened` may be fetched.
-    pub(crate) fn sample_done(
-        &mut self,
-        job: &Job,
-        (accelerator, batch): (usize, u64),
-        at_ns: u64,
-        opened: u64,
-    ) {
-        let index = self.index(job, accelerator, batch);
-        let number = self.number(index);
+    pub(crate) fn sample_done(&mut self, job: &Job, id: BatchId, at_ns: u64, opened: u64) {
+        let index = self.index(job, id);
+        let (number, batch) = (self.number(index), id.number);
         let reader = &mut self.all[index as usize];
         reader.free_ns = at_ns;
         reader.op = 0;
@@ -168,9 +162,14 @@ impl Readers {
         self.members.number((index / self.count) as usize)
     }
 
+    /// The batch that a reader fetches, or waits for.
+    fn batch(&self, index: u32) -> BatchId {
+        BatchId { index: (index / self.count) as usize, number: self.all[index as usize].batch }
+    }
+
     #[inline]
-    fn index(&self, job: &Job, accelerator: usize, batch: u64) -> u32 {
-        let reader = (batch % job.steps_per_epoch) % u64::from(self.count);
-        accelerator as u32 * self.count + reader as u32
+    fn index(&self, job: &Job, batch: BatchId) -> u32 {
+        let reader = (batch.number % job.steps_per_epoch) % u64::from(self.count);
+        batch.index as u32 * self.count + reader as u32
     }
 }

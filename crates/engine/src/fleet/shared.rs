@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::fleet::accelerator::Accelerator;
 use crate::fleet::job::{Job, Position};
+use crate::fleet::task::BatchId;
 
 /// Set in the count of a sample's operations once one of them has failed.
 // In the count itself: the last operation to end says whether any failed, without a second array.
@@ -46,11 +47,11 @@ impl Shared {
         }
     }
 
-    /// A batch may be fetched.
-    pub(crate) fn opened(&mut self, job: &Job, accelerator: usize, (batch, reads): (u64, u32)) {
+    /// A batch of `reads` may be fetched.
+    pub(crate) fn opened(&mut self, job: &Job, batch: BatchId, reads: u32) {
         self.batches += u64::from(reads > 0);
         if job.ops_per_sample > 1 {
-            let first = self.counted(job, accelerator, batch, 0);
+            let first = self.counted(job, batch, 0);
             self.ops_left[first..first + job.training.batch as usize].fill(job.ops_per_sample as u32);
         }
     }
@@ -129,16 +130,11 @@ impl Shared {
     }
 
     /// Takes the end of an operation. Returns whether its sample was read well, once all of it has ended.
-    pub(crate) fn op_done(
-        &mut self,
-        job: &Job,
-        (accelerator, position): (usize, Position),
-        ok: bool,
-    ) -> Option<bool> {
+    pub(crate) fn op_done(&mut self, job: &Job, batch: BatchId, sample: u32, ok: bool) -> Option<bool> {
         if job.ops_per_sample == 1 {
             return Some(ok);
         }
-        let index = self.counted(job, accelerator, position.batch, position.sample);
+        let index = self.counted(job, batch, sample);
         let left = &mut self.ops_left[index];
         *left -= 1;
         if !ok {
@@ -147,8 +143,8 @@ impl Shared {
         (*left & !LOST == 0).then_some(*left & LOST == 0)
     }
 
-    fn counted(&self, job: &Job, accelerator: usize, batch: u64, sample: u32) -> usize {
-        let batch = accelerator * self.batches_max as usize + (batch % self.batches_max) as usize;
+    fn counted(&self, job: &Job, batch: BatchId, sample: u32) -> usize {
+        let batch = batch.index * self.batches_max as usize + (batch.number % self.batches_max) as usize;
         batch * job.training.batch as usize + sample as usize
     }
 }

@@ -308,7 +308,7 @@ fn what_is_left_of_a_pass_is_a_smaller_batch_that_is_computed_for_as_long_as_it_
     let played = play(job(training, data(7, 1), 6), 1, ENDLESS, |_| (2, true));
     assert_eq!(played.tickets, (7..21).collect::<Vec<_>>());
     let counts = played.end.accelerators[0].1;
-    // Two whole batches and one of one sample in each pass, whose first fill is 6.
+    // Two whole batches and one of one sample in each epoch, whose first fill is 6.
     assert_eq!((counts.steps, counts.compute_ns, counts.wall_ns), (6, 2 * 70, 2 * 76));
     assert_eq!(played.end.tally.timeline[2], step(14, 66, 76));
     // Of two accelerators one has nothing left.

@@ -34,7 +34,7 @@ pub struct RepSpec<'a> {
     pub line_bps: f64,
     /// Number among all repetitions of the cell: each reads on in another epoch.
     pub epoch: u64,
-    /// This client among those that read the same data at the same time. Each begins a pass at another place, so that
+    /// This client among those that read the same data at the same time. Each begins an epoch at another place, so that
     /// none finds data in a shared cache that another has just read.
     pub part: Share,
     /// Holds the start back, once the cache is set, where several clients start at one time.
@@ -89,7 +89,7 @@ impl<'a> RepSpec<'a> {
     }
 }
 
-/// Tickets of this client's part of a pass.
+/// Tickets of this client's part of an epoch.
 pub(crate) fn own_tickets(spec: &RepSpec<'_>, order: &Order) -> u64 {
     let Share { index: part, of: parts } = spec.part;
     debug_assert!(part < parts, "a client is one of those that share the data");
@@ -103,14 +103,14 @@ pub(crate) fn first_ticket(spec: &RepSpec<'_>, order: &Order) -> u64 {
         + part_begins(spec, order, spec.part.index)
 }
 
-/// Where in a pass the part of a client begins: at the first read of a file or unit where all have the same number of
-/// reads, else at any read. An order of which this client has a pass of its own is not shared out.
+/// Where in an epoch the part of a client begins: at the first read of a file or unit where all have the same number of
+/// reads, else at any read. An order of which this client has an epoch of its own is not shared out.
 fn part_begins(spec: &RepSpec<'_>, order: &Order, part: u32) -> u64 {
     let per_epoch = order.tickets_per_epoch();
     if order.is_part() {
         return if part > spec.part.index { per_epoch } else { 0 };
     }
-    // Where files differ in their reads, a part may begin inside one: there is no place in a shuffled pass at which
+    // Where files differ in their reads, a part may begin inside one: there is no place in a shuffled epoch at which
     // every part would begin with a file.
     let per_unit = order.reads_per_unit().unwrap_or(1).max(1);
     // By proportion and not by equal parts: the remainder is spread, and together the parts are the whole.

@@ -9,7 +9,7 @@ use plan::{Access, Cell, Engine, Fetch, Share, Streams, Training};
 use super::*;
 use crate::fleet::{self, Job, Position};
 
-/// What a client reads of 10 files of 3 blocks: one pass of a cold cell, or as many reads.
+/// What a client reads of 10 files of 3 blocks: one epoch of a cold cell, or as many reads.
 fn reads(part: Share, epoch: u64, access: Access, cache: Cache) -> Vec<(u32, u64)> {
     let clock = Clock::simulated();
     let store: SharedStore = Arc::new(Simulated::new(&clock, 1, 7, |_| Step::ok(1)));

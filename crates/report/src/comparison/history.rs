@@ -15,6 +15,7 @@ const BLOCKS_MAX: usize = 18;
 /// Eighths of a row.
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// A run on which nothing may rest, and one that lacks the cell.
+// Letters, so that they cannot be taken for a low block.
 const EXCLUDED: char = 'x';
 const ABSENT: char = '.';
 
@@ -38,6 +39,7 @@ pub fn history_terminal(history: &History, screen: Screen) -> String {
 /// A row for each cell.
 fn table(history: &History) -> Grid {
     let runs = history.run_ids.as_slice();
+    // The newest, since a history is looked at for what changed last.
     let newest = &runs[runs.len().saturating_sub(BLOCKS_MAX)..];
     // Excluded runs take no part in first, last and change: their blocks show that they are there.
     let values = |cell: &&HistoryCell| cell.points.iter().filter_map(usable).collect::<Vec<f64>>();

@@ -8,6 +8,7 @@ use crate::plain::shortened;
 use crate::words::comparison as said;
 
 /// Longest name that is written out.
+// A name from a record could fill a comment alone.
 const NAME_CHARS: usize = 200;
 /// Kept free for the sentence that says what was left out.
 const LEFT_OUT_BYTES: usize = 160;
@@ -99,6 +100,7 @@ fn answer(comparison: &Comparison) -> Section {
     let row = |word: &str, target: &str, words: &str| {
         format!("| **{word}** | {} | {} |\n", text(&shortened(target, NAME_CHARS)), text(words))
     };
+    // The gravest first: a comment that is too long is cut from its end.
     let mut ordered: Vec<_> = comparison.headlines.iter().collect();
     ordered.sort_by_key(|one| words::gravity(one.effect.change));
     let mut rows: Vec<String> = ordered
@@ -202,6 +204,7 @@ fn table_rows(cells: &[&CellComparison], pairing: Pairing, shared: &[(String, us
 
 fn line(names: &str, row: &Row, excluded: &str) -> String {
     let Row { metric, before, after, ratio, detectable, word, .. } = row;
+    // What must be acted on is in capitals already; bold letters find it in a long table.
     let word = if word.chars().all(|c| c.is_ascii_uppercase()) && !word.is_empty() {
         format!("**{word}**")
     } else {

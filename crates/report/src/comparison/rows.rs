@@ -60,6 +60,7 @@ pub(super) fn of_cell(cell: &CellComparison, pairing: Pairing, shared: &[(String
 pub(super) fn gravity(cell: &CellComparison) -> u8 {
     let gravest = cell.effects.iter().map(|effect| words::gravity(effect.change)).min();
     match &cell.excluded {
+        // Behind all others: nothing may rest on it, whatever it shows.
         Some(_) => u8::MAX,
         None => gravest.unwrap_or(u8::MAX),
     }

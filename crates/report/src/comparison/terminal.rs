@@ -12,6 +12,7 @@ use crate::words::comparison as said;
 /// Rows up to which every cell is shown; beyond, those that changed, and as many others as fit.
 const ROWS_MAX: usize = 60;
 /// Gaps that are named one by one.
+// More would push the answer, which comes last, off the screen.
 const GAPS_MAX: usize = 8;
 
 /// The comparison as a page of a terminal.
@@ -94,6 +95,7 @@ fn lines_of(cell: &CellComparison, pairing: Pairing, shared: &[(String, usize)])
 
 /// Which cells are shown: all if they fit, else first those that changed, in the order of the scenario.
 fn shown(comparison: &Comparison) -> Vec<bool> {
+    // A line for the name, which stands above the rows of a cell, and one for its reason.
     let lines = |cell: &CellComparison| 1 + cell.effects.len() + usize::from(cell.excluded.is_some());
     let mut order: Vec<usize> = (0..comparison.cells.len()).collect();
     order.sort_by_key(|index| rows::gravity(&comparison.cells[*index]));

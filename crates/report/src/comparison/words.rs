@@ -54,6 +54,7 @@ pub(super) fn with_interval(of: &Ratio) -> String {
     if !has_interval(of) {
         return mean;
     }
+    // The unit is said once, at the mean; an end in times needs its own.
     let end = |end: f64| if end < 2.0 { signed(end) } else { ratio(end) };
     format!("{mean} ({} to {})", end(of.low), end(of.high))
 }
@@ -66,6 +67,7 @@ pub(super) fn has_interval(ratio: &Ratio) -> bool {
 /// A share in percent: `4.1 %`, `10 %`.
 pub(super) fn share(share: f64) -> String {
     let percent = share * 100.0;
+    // Margins are written by people, as whole percents: `10.0 %` would look measured.
     if percent >= 9.95 || (percent - percent.round()).abs() < 0.05 {
         format!("{percent:.0} %")
     } else {

@@ -28,6 +28,7 @@ pub fn github_action_benchmark(summary: &Summary, direction: Direction) -> Optio
             measures.iter().filter(|one| one.metric.higher_is_better() == (direction == Direction::Bigger));
         entries.extend(wanted.map(|one| entry(summary, name, one)));
     }
+    // No file at all: an empty list would fail the action that reads it.
     (!entries.is_empty()).then(|| Export { text: super::json::pretty(&Value::Array(entries)), gaps })
 }
 
@@ -40,6 +41,7 @@ fn entry(summary: &Summary, cell: &str, measure: &Measure) -> Value {
         "value": measure.value,
     });
     if let Some((low, high)) = measure.interval {
+        // Half of the interval: the form has room for one number behind the sign.
         entry["range"] = format!("± {}", (high - low) / 2.0).into();
         extra.insert(0, format!("95 % interval {low} to {high} {}", measure.metric.unit.symbol()));
     }

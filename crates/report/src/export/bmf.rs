@@ -17,6 +17,7 @@ pub fn bmf(summary: &Summary) -> Export {
         let (measures, absent) = measures(cell);
         gaps.extend(absent);
         let name = &cell.cell.cell;
+        // Left out and said: a name that is cut would be another benchmark from then on.
         if name.chars().count() > NAME_CHARS_MAX {
             gaps.push(format!("{name}: its name is longer than {NAME_CHARS_MAX} characters"));
             continue;

@@ -35,10 +35,12 @@ const BUCKETS: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1_000];
 /// The interleaved repetitions of each cell as one fio job named like the cell, as far as fio has a word for it.
 pub fn fio(record: &RunRecord, summary: &Summary) -> Export {
     let document = Document {
+        // Scripts look for the key; the value says that it is not fio.
         fio_version: format!("feedline-{}", summary.head.tool.version),
         time: &record.run.started,
         global_options: BTreeMap::new(),
         feedline_run: &record.run.run_id,
+        // Of the interleaved repetitions: fio has no word for rounds that decide.
         jobs: distributions(record).map(|one| job(&one)).collect(),
     };
     let text = serde_json::to_string_pretty(&document).unwrap_or_default() + "\n";
@@ -189,5 +191,6 @@ fn buckets(one: &Distribution<'_>, unit_ns: u64, last: bool) -> Ordered<f64> {
 }
 
 fn finite(value: f64) -> f64 {
+    // fio writes 0 for what it has not measured, and its scripts know no null.
     if value.is_finite() { value } else { 0.0 }
 }

@@ -27,6 +27,7 @@ pub fn hgrm(distribution: &Distribution<'_>) -> String {
     let _ = writeln!(text, "#[Buckets = {buckets:12}, SubBuckets     = {sub:12}]");
     let _ = writeln!(text, "#[Unit: ns; percentiles end where fewer than 10 operations lie beyond]");
     let _ = writeln!(text, "#[Cell: {}]", super::line(&distribution.cell.cell));
+    // In a comment of the form, which plotters pass over: they would be slower than any that is listed.
     if distribution.not_served > 0 && distribution.response.is_some() {
         let not_served = distribution.not_served;
         let _ = writeln!(text, "#[Gap: {not_served} arrivals were not served and are not among these]");

@@ -7,11 +7,13 @@ use record::{Cell, Outcome, Role, RunRecord};
 use serde_json::{Map, Value, json};
 
 use super::{Export, gap};
+use crate::words;
 
 /// Every repetition with all its figures and counts. A cell without repetitions has one line with its `gap`.
 pub fn jsonl(record: &RunRecord, summary: &Summary) -> Export {
     let mut text = String::new();
     let mut gaps = Vec::new();
+    // By cell first: in the record repetitions of all cells are interleaved.
     let mut of_cells: BTreeMap<&str, Vec<RepFigures<'_>>> = BTreeMap::new();
     for figures in by_repetition(record) {
         of_cells.entry(&figures.cell.cell).or_default().push(figures);
@@ -85,10 +87,11 @@ fn repetition(record: &RunRecord, figures: &RepFigures<'_>) -> Value {
     put("cpu_user_ns", rep.usage.cpu_user_ns.into());
     put("cpu_system_ns", rep.usage.cpu_system_ns.into());
     for (metric, value) in &figures.values {
+        // All metrics and not those that trackers follow: whoever reads lines wants to choose.
         put(metric.name, (*value).into());
     }
     if let Some(gap) = &figures.gap {
-        put("gap", gap::words(gap).into());
+        put("gap", words::gap::words(gap).into());
     }
     Value::Object(object)
 }

@@ -87,6 +87,7 @@ fn properties(summary: &Summary) -> Vec<(String, String)> {
         named("machine", &machine(&head.machine)),
         named("feedline", &head.tool.version),
     ];
+    // Of judged cells alone: viewers show properties one by one, and hundreds hide the few that matter.
     for cell in summary.cells.iter().filter(|cell| summary.is_judged(cell)) {
         let name = |kind: &str| format!("{} {kind}", cell.cell.cell);
         for one in measures(cell).0 {

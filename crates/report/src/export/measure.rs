@@ -36,6 +36,7 @@ fn known(reading: &Reading) -> Result<f64, &'static str> {
     match reading {
         Reading::Absent(why) => Err(why),
         Reading::Value(value) if value.is_finite() => Ok(*value),
+        // Trackers divide by the figure before.
         Reading::Rate(rate) if rate.mean.is_finite() && rate.mean > 0.0 => Ok(rate.mean),
         Reading::Rate(_) => Err("its rate is no positive number"),
         Reading::Value(_) => Err("it is no number"),

@@ -11,6 +11,7 @@ use super::measure::measures;
 /// field for text.
 pub fn otava(runs: &[Summary]) -> Export {
     let mut runs: Vec<&Summary> = runs.iter().collect();
+    // By name where two began in one second, so that the order does not depend on the caller's.
     runs.sort_by(|a, b| (&a.head.started, &a.head.run_id).cmp(&(&b.head.started, &b.head.run_id)));
     let rows: Vec<BTreeMap<String, f64>> = runs.iter().map(|run| figures(run)).collect();
     let mut columns: Vec<String> = Vec::new();

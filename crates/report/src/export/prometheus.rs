@@ -22,6 +22,7 @@ pub fn prometheus(summary: &Summary) -> Export {
     }
     let mut gauges: Vec<(&str, &str)> = Vec::new();
     for (metric, tracked) in METRICS.iter().filter_map(|metric| Some((metric, metric.tracked?))) {
+        // Several metrics may share a gauge: the format wants its help once, and its samples together.
         if gauges.iter().all(|(gauge, _)| *gauge != tracked.gauge) {
             gauges.push((tracked.gauge, metric.help));
         }
@@ -35,6 +36,7 @@ pub fn prometheus(summary: &Summary) -> Export {
     let absent = summary.cells.iter().filter(|cell| !cell.is_measured()).count();
     page.sample("feedline_cells_without_figures", &[("scenario", &summary.head.scenario)], absent as f64);
     for gap in &gaps {
+        // The collector passes over comments, and who opens the file sees what is missing.
         let _ = writeln!(page.0, "# gap: {}", line(gap));
     }
     Export { text: page.0, gaps }
@@ -72,6 +74,7 @@ impl Page {
         let of_gauge = |measures: &[Measure]| measures.iter().copied().find(|one| one.tracked.gauge == name);
         let found: Vec<(&CellSummary, Measure)> =
             cells.iter().filter_map(|(cell, measures)| Some((*cell, of_gauge(measures)?))).collect();
+        // A gauge without a sample would be a promise that no cell keeps.
         if found.is_empty() {
             return;
         }
@@ -137,6 +140,7 @@ impl Page {
         self.head(name, "1 for the verdict of a target, 0 for the others.");
         for verdict in &summary.verdicts {
             let words = [Judgement::Feeds, Judgement::Starves, Judgement::Uncertain].map(Judgement::name);
+            // Every word each time: a series that ends is not seen to have become 0.
             for word in words.into_iter().chain(["DEMO"]) {
                 let labels = [
                     ("scenario", summary.head.scenario.as_str()),

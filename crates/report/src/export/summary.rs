@@ -26,6 +26,7 @@ pub fn markdown_within(page: &str, bytes_max: usize) -> Export {
     let room = bytes_max.max(MARKDOWN_BYTES_MIN) - words(all).len() - "\n**".len() - "\n".len();
     let mut text = String::new();
     let mut kept = 0;
+    // After a whole line: half a row of a table would be shown as text.
     for line in page.split_inclusive('\n').take_while(|line| {
         kept += line.len();
         kept <= room

@@ -5,6 +5,7 @@ use record::{Cell, RunRecord};
 
 use super::json::{outcome, role};
 use super::{Export, gap};
+use crate::words;
 
 const COLUMNS: [&str; 26] = [
     "run_id",
@@ -47,6 +48,7 @@ pub fn csv(record: &RunRecord, summary: &Summary) -> Export {
         let absent = summary.cell(&cell.cell).and_then(gap);
         if reps.peek().is_none() {
             let why = absent.clone().unwrap_or_else(|| format!("{}: no repetition was made", cell.cell));
+            // A row all the same: a cell that is missing from a table is not missed.
             table.row(&row(record, cell, [""; 5].map(str::to_owned), ["", "", "", &why]));
         }
         for figures in reps {
@@ -77,7 +79,7 @@ impl Table {
             self.row(&row(record, figures.cell, which(), [metric.name, unit, &value, ""]));
         }
         if let Some(gap) = &figures.gap {
-            self.row(&row(record, figures.cell, which(), ["", "", "", &gap::words(gap)]));
+            self.row(&row(record, figures.cell, which(), ["", "", "", &words::gap::words(gap)]));
         }
     }
 

@@ -33,6 +33,7 @@ pub fn tuning(record: &RunRecord) -> String {
         ],
     );
     table(&mut page, "Machine and limits", &machine(&record.env));
+    // Nothing is tuned below the null target.
     for target in run.targets.iter().filter(|target| target.storage) {
         table(&mut page, &format!("Target {}", target.name), &of_target(target));
         for (engine, rows) in engines(record, target) {
@@ -122,6 +123,7 @@ fn engines(record: &RunRecord, target: &Target) -> BTreeMap<String, Rows> {
         let mut cells = record.run.cells.iter().filter(of_target);
         let Some(cell) = cells.find(|cell| cell.cell == rep.cell) else { continue };
         let known = engines.entry(&cell.engine).or_default();
+        // What repetitions say of their first failure is no setting.
         for (name, value) in rep.granted.iter().filter(|(name, _)| !name.starts_with("first_")) {
             let name = format!("granted: {}", name.replace('_', " "));
             known.entry(name).or_default().insert(value.clone());

@@ -18,6 +18,7 @@ pub(super) fn tables(documents: &[Document<'_>], runs: &[(String, &str)]) -> Str
 fn table(id: &str, title: &str, runs: &[(String, &str)], rows: &str) -> String {
     let links =
         runs.iter().map(|(id, name)| format!("<th scope=\"col\"><a href=\"#{id}\">{}</a></th>", text(name)));
+    // The table scrolls where it is wider than the window: narrower columns would fold every sentence to words.
     let width = NAMES_REM + RUN_REM * runs.len();
     format!(
         "<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{title}</h2>\n\
@@ -50,6 +51,7 @@ fn facts(documents: &[Document<'_>]) -> String {
             Block::Facts(facts) => Some(&facts.facts),
             _ => None,
         });
+        // A fact without a name belongs to the one before.
         let mut last = "";
         by_key(facts.flatten().map(|fact| {
             last = if fact.name.is_empty() { last } else { fact.name };

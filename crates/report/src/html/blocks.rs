@@ -35,6 +35,7 @@ fn section(section: &Section<'_>, id: &str, prefix: &str, level: u8) -> String {
     let blocks: String = blocks.collect();
     let heading = format!("<h{level} id=\"{id}-title\">{}</h{level}>", section.title);
     let begun = format!("<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n");
+    // The heading stays in sight: a page whose parts cannot be seen is searched in vain.
     if section.is_folded {
         // A link to what is inside opens it.
         return format!(

@@ -35,6 +35,7 @@ fn behind(id: &str, title: &str, figures: &PlotTable) -> String {
     let empty = Grid::of(format!("the figures of: {title}"), &figures.rows);
     let grid = figures.columns.iter().enumerate().fold(empty, |grid, (index, heading)| {
         let mut words = figures.rows.iter().filter_map(|row| row.get(index));
+        // All of them: a column with one word among its figures is sorted as words.
         let is_figure = words.all(|words| begins_with_figure(words));
         let column = if is_figure { Column::number(heading) } else { Column::name(heading) };
         grid.column(column, |row| cell(row, index))

@@ -63,6 +63,7 @@ fn class(column: &Column) -> &'static str {
 
 fn written(view: &View<'_>, row: &Row, has_bars: bool, has_notes: bool) -> String {
     let found_by = row.found_by.as_ref().map(|words| format!(" data-engine=\"{}\"", text(words)));
+    // Marked, since the row below a cell would pass for one more depth.
     let decides = if row.decides { " class=\"decides\"" } else { "" };
     let cells = view.words(row).into_iter().zip(&view.columns).enumerate();
     let cells = cells.map(|(index, (words, (_, column)))| match index {
@@ -82,6 +83,7 @@ fn bar(share: f64) -> String {
     }
     let width = (share.clamp(0.0, BAR_SHARE_MAX) / BAR_SHARE_MAX * 100.0 * 10.0).round() / 10.0;
     let class = match share {
+        // By class and length: the colour alone would not say on which side of the line it ends.
         ..1.0 => " below",
         ..=BAR_SHARE_MAX => "",
         _ => " beyond",

@@ -35,6 +35,7 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block<'static>> {
 fn plan_words(plan: Option<&CheckpointPlan>) -> String {
     plan.map_or_else(String::new, |plan| {
         let durable =
+            // Said where it is not: a rate of writing into memory is no rate of a storage.
             if plan.durable { "" } else { ", not made durable: some may lie in this client's memory yet" };
         format!(
             "{}: {} in {}, {}{durable}",
@@ -102,16 +103,11 @@ fn jobs(summary: &Summary) -> Grid {
         .column(wide("interval s"), |(_, job)| job.interval_s.map(three_digits))
         .column(wide("longest s"), |(_, job)| job.written.longest_s.map(three_digits))
         .note(|(cell, job)| {
-            noted([verdict(summary, cell), plan(cell), outcomes(&job.written.outcomes), doubts(cell)])
+            let verdict = summary.verdict_on(cell).map(|verdict| verdict.word().to_owned());
+            let made = outcomes(&job.written.outcomes);
+            noted([verdict.unwrap_or_default(), plan(cell), made, doubts(cell)])
         })
         .done()
-}
-
-/// The verdict that rests on a cell.
-fn verdict(summary: &Summary, cell: &CellSummary) -> String {
-    let own =
-        summary.verdicts.iter().find(|verdict| verdict.cell.as_deref() == Some(cell.cell.cell.as_str()));
-    own.map(|verdict| verdict.word().to_owned()).unwrap_or_default()
 }
 
 /// What is said of a job below the tables.
@@ -133,6 +129,7 @@ fn sentences(job: &CheckpointedJob) -> Vec<String> {
     let mut said: Vec<String> =
         overhead.into_iter().chain(job.cost.as_ref().map(cost)).chain(shortest).collect();
     said.extend(job.beside.as_ref().map(beside));
+    // Said, because what checkpoints cost can only be held against the same job without them.
     if job.without.is_none() {
         said.push("the same job without checkpoints was not measured".to_owned());
     }

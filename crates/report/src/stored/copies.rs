@@ -10,6 +10,7 @@ use crate::side::{doubts, noted};
 pub(super) fn blocks(summary: &Summary) -> Vec<Block<'static>> {
     let mut lines = Vec::new();
     if !summary.copies.is_empty() {
+        // Said, because a rate stands beside them and a reader looks for the line.
         lines.push("cells that copy are not judged against the line".to_owned());
     }
     for copy in summary.copies.iter().filter(|copy| copy.payoffs.is_empty()) {
@@ -46,6 +47,7 @@ fn pays(payoff: &Payoff) -> String {
     match payoff.break_even {
         // Saved time must reach what copying took: within the epoch that it falls into.
         Some(epochs) => format!("pays from epoch {} on", feed::format_count(epochs.ceil().max(1.0))),
+        // No figure: an infinite number of epochs is no plan.
         None => "never pays here: the copy is not faster".to_owned(),
     }
 }

@@ -56,6 +56,7 @@ impl<'a> Said<'a> {
     }
 
     fn is_of(&self, other: &PredictedGain) -> bool {
+        // By their bits: they come from one setting, and are the same to the last or another's.
         let key = |of: &PredictedGain| (of.first_byte_s.to_bits(), of.connection_bps.to_bits(), of.of_claim);
         key(&self.predicted) == key(other)
     }
@@ -135,6 +136,7 @@ fn gains(summary: &Summary) -> Grid {
         .column(Column::figure("predicted G").short("F18"), |gain| Some(factor(gain.predicted?.gain)))
         .note(|gain| note(summary, gain))
         .done()
+        // Figures of F18 need a claim or an emulated server; most runs have neither.
         .without_unknown()
 }
 

@@ -14,6 +14,7 @@ pub(super) fn blocks_of(grids: impl IntoIterator<Item = Grid>, lines: Vec<String
 /// A layout, an order and a tier of a cell, as far as they are not the usual ones.
 pub(super) fn way(summary: &Summary, cell: &CellSummary) -> String {
     let layout = summary.datasets.get(cell.cell.dataset).map(|figures| figures.dataset.layout.as_str());
+    // The word "files" is said only where something else could be meant.
     let packed = summary.datasets.iter().any(|figures| figures.dataset.layout != "files");
     let layout = layout.filter(|_| packed).map(str::to_owned);
     let tier = cell.cell.tier.as_ref().map(|tier| {

@@ -18,6 +18,7 @@ pub(super) type Canvas<'a> = DrawingArea<Svg<'a>, Shift>;
 pub(super) type Refusal = DrawingAreaErrorKind<fmt::Error>;
 
 /// Fonts that exist on most systems; all of them are narrower than the widths estimated here.
+// Names and no font inside: an SVG with one would be larger than all that it shows.
 const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, \
                      'Liberation Sans', 'DejaVu Sans', sans-serif";
 
@@ -66,6 +67,7 @@ impl Svg<'_> {
         let (red, green, blue) = colour.rgb;
         let hex = format!("#{red:02x}{green:02x}{blue:02x}");
         write!(self.out, " {property}=\"{hex}\"")?;
+        // Colour and class: programs that know no classes show the light theme, all others may switch.
         if let Some(role) = theme::role(&hex) {
             let kind = if property == "fill" { "f" } else { "l" };
             write!(self.out, " class=\"{kind}-{role}\"")?;
@@ -107,6 +109,7 @@ impl Svg<'_> {
             [] | [_] => return Ok(()),
             [(x1, y1), (x2, y2)] => {
                 write!(self.out, "<line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"")?;
+                // A slanted line with crisp edges would be a staircase.
                 if x1 == x2 || y1 == y2 {
                     self.out.push_str(CRISP);
                 }
@@ -138,6 +141,7 @@ impl Svg<'_> {
             HPos::Right => "end",
         };
         let size = style.size();
+        // By a shift and not by `dominant-baseline`, which many programs that show SVG do not know.
         let dy = match style.anchor().v_pos {
             VPos::Top => "0.75em",
             VPos::Center => "0.35em",
@@ -314,6 +318,7 @@ pub(super) fn boxes(
     let fill = ink.colour().mix(opacity).filled();
     match *corners {
         [] => Ok(()),
+        // A single box stays a rectangle, which other programs edit as one.
         [from, to] => canvas.draw(&Rectangle::new([from, to], fill)),
         _ => canvas.draw(&Own { points: corners, draw: |svg: &mut Svg<'_>, at: &[_]| svg.boxes(at, &fill) }),
     }

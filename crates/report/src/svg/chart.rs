@@ -29,6 +29,7 @@ pub(super) struct Chart {
     pub(super) shown: &'static str,
     pub(super) title: String,
     /// What a screen reader says instead.
+    // A screen reader finds no curve in a drawing: it is told the verdicts.
     pub(super) description: String,
     /// What the reader must know first, in lines below the title.
     pub(super) subtitles: Vec<String>,
@@ -55,6 +56,7 @@ pub(super) struct PlotPanel {
     /// Width of the plot, where it does not follow from the page.
     pub(super) width: Option<i32>,
     /// Drawn below the grid.
+    // Apart from marks: a surface above the grid would hide it.
     pub(super) regions: Vec<Mark>,
     /// Drawn in their order.
     pub(super) marks: Vec<Mark>,
@@ -76,6 +78,7 @@ pub(super) enum Mark {
         sign: Sign,
         ink: Ink,
         /// Pixels to the right and down by which it stands beside its value.
+        // In pixels and not in values: what stands beside a point belongs to the same depth.
         nudge: (i32, i32),
     },
     /// Filled boxes between two corners each; infinite ones reach to the end of the scale.
@@ -155,6 +158,7 @@ impl Mark {
             Self::Frame(from, to) => vec![*from, *to],
             Self::Across(y, _) => vec![(f64::NAN, *y)],
             Self::Down(x, _) => vec![(*x, f64::NAN)],
+            // Words look for a place inside: a scale that grew for them would press the figures together.
             Self::Words { .. } => Vec::new(),
         }
     }
@@ -163,6 +167,7 @@ impl Mark {
     fn extent(&self, get: fn(At) -> f64) -> Extent {
         let values: Vec<f64> = self.values().into_iter().map(get).filter(|value| value.is_finite()).collect();
         let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        // Intervals and regions are no peaks: a wide interval must not make a scale logarithmic.
         let is_peak = matches!(self, Self::Line(..) | Self::Across(..) | Self::Down(..)) && high > 0.0;
         Extent {
             low: values.iter().copied().fold(f64::INFINITY, f64::min),
@@ -181,6 +186,7 @@ impl Mark {
             (
                 Sample::Stroke(wanted) | Sample::Down(wanted),
                 Self::Line(_, stroke) | Self::Across(_, stroke) | Self::Down(_, stroke),
+                // Without the ink: an entry of the key stands for the strokes of all series.
             ) => (stroke.width, stroke.dash) == (wanted.width, wanted.dash),
             (Sample::Blocks(wanted, opacities), Self::Boxes(boxes, ink, opacity)) => {
                 let is_kind = ink.is_series() == wanted.is_series() && (ink.is_series() || *ink == wanted);
@@ -293,6 +299,7 @@ impl Chart {
 
     /// The same with panels, one or two side by side, and the table behind them.
     pub(super) fn with(self, panels: Vec<PlotPanel>, table: PlotTable) -> Self {
+        // More than two side by side leave no room for the labels in their margins.
         let columns = if panels.len() == 1 { 1 } else { 2 };
         self.with_rows(vec![panels], columns, table)
     }
@@ -332,6 +339,8 @@ impl Chart {
     /// The same with the feed line of its panels: with its rate where all of them have the same.
     pub(super) fn key_of_line(self) -> Self {
         let lines: Vec<f64> = self.marks().filter_map(Mark::feed_line).collect();
+        // By a ratio: a line in bytes is a product of figures, and differs in its last bits from panel to
+        // panel.
         let is_one = lines.iter().all(|bps| (bps / lines[0] - 1.0).abs() < 1e-9);
         let rate = lines.first().filter(|_| is_one).map(|bps| format!(" {}", feed::format_bps(*bps)));
         self.key(Sample::Stroke(FEED_LINE), format!("feed line{}", rate.unwrap_or_default()))

@@ -2,6 +2,8 @@
 
 use analysis::{CellSummary, Curve, Distinction, Measurement, Panel, Summary};
 
+use crate::group::place;
+
 /// A panel of a summary with the curves that are drawn of it.
 pub(super) struct Shown<'a> {
     pub(super) panel: &'a Panel,
@@ -20,10 +22,8 @@ pub(super) fn shown(summary: &Summary) -> Vec<Shown<'_>> {
         for curve in panel.curves.iter().filter(|curve| curve.storage == any_storage) {
             // The colour of a target and engine is the same in all plots of a run, whatever else is drawn in them.
             let key = (curve.target.as_str(), curve.engine.as_str(), &curve.distinctions[..]);
-            let number = known.iter().position(|one| *one == key).unwrap_or_else(|| {
-                known.push(key);
-                known.len() - 1
-            });
+            let number = place(&mut known, |one| *one == key, || key);
+            // Numbered before it is left out: a colour must not depend on what else failed.
             if curve.cells.iter().any(|index| is_shown(&summary.cells[*index])) {
                 curves.push((number, curve));
             }
@@ -42,6 +42,7 @@ pub(super) fn any_storage(summary: &Summary) -> bool {
 }
 
 fn is_shown(cell: &CellSummary) -> bool {
+    // A failed cell is shown as a cross; one that was not run says nothing of the storage.
     matches!(cell.measured, Measurement::Figures(_) | Measurement::Failed { .. })
 }
 
@@ -64,12 +65,10 @@ impl<'a> Numbers<'a> {
         if let Some((number, _)) = curves.find(|(_, curve)| curve.cells.iter().any(holds)) {
             return *number;
         }
+        // Behind all curves: a colour that means two things would be worse than a new one.
         let next = self.shown.iter().flat_map(|shown| &shown.curves).map(|(number, _)| number + 1).max();
         let key = (cell.cell.target.as_str(), cell.engine_label());
-        let at = self.others.iter().position(|known| *known == key).unwrap_or_else(|| {
-            self.others.push(key);
-            self.others.len() - 1
-        });
+        let at = place(&mut self.others, |known| *known == key, || key.clone());
         next.unwrap_or(0) + at
     }
 }

@@ -19,6 +19,7 @@ use super::theme::Ink;
 use crate::plain::{folded, shortened};
 
 /// Least width of what is drawn between the words of a narrow plot, and letters of a line of its labels.
+// With both margins this is about the width of a phone's window.
 const NARROW_ACROSS: i32 = 210;
 const NARROW_LABEL_LETTERS: usize = 13;
 const TITLE_SIZE: f64 = 20.0;
@@ -58,6 +59,7 @@ const KEY_LETTER: f64 = 6.6;
 fn clipped(text: &str, columns: usize, lines_max: usize) -> Vec<String> {
     let mut lines = folded(text, columns);
     if lines.len() > lines_max {
+        // The rest as one line, so that the mark of the cut stands at its end.
         let rest = lines.split_off(lines_max - 1).join(" ");
         lines.push(shortened(&rest, columns));
     }
@@ -83,6 +85,7 @@ pub(super) fn drawn_narrow(chart: &Chart) -> Result<String, Refusal> {
         label.lines = label.lines.iter().flat_map(|line| folded(line, NARROW_LABEL_LETTERS)).collect();
     }
     let Margins { left, right } = Margins::of(&chart);
+    // A grid of cells has the width of its columns, and sets that of the sheet where it is wider.
     let own = chart.rows.iter().flatten().filter_map(|panel| panel.width);
     let across = own.map(|width| width + GAP).chain([NARROW_ACROSS + right]).max().unwrap_or(0);
     drawn_on(&chart, Sheet { width: 2 * EDGE + left + across })
@@ -93,6 +96,7 @@ fn drawn_on(chart: &Chart, sheet: Sheet) -> Result<String, Refusal> {
     let columns = sheet.columns(SUBTITLE_SIZE);
     let subtitles: Vec<String> = chart.subtitles.iter().flat_map(|line| folded(line, columns)).collect();
     let command = command_lines(&chart.command, sheet);
+    // All text before the height of the sheet: lines that fold make it taller.
     let key = flowed(&chart.key, sheet);
     let first_subtitle = 54 + (title.len() as i32 - 1) * TITLE_LINE;
     let (plots, below) = placed(chart, sheet, first_subtitle + subtitles.len() as i32 * SUBTITLE_LINE);
@@ -187,6 +191,7 @@ impl Margins {
         Self {
             left: match width_of(names) {
                 0 => 0,
+                // Room for the longest label of the scale and its tick, and the same place for short ones.
                 width => LEFT_MIN.max(width + 18),
             },
             right: match width_of(labels) {
@@ -219,6 +224,7 @@ fn placed(chart: &Chart, sheet: Sheet, top: i32) -> (Vec<Plot<'_>>, i32) {
     for row in chart.rows.iter().flat_map(|panels| wrapped(panels, sheet, width)) {
         let of_panel = |panel: &&PlotPanel| title_lines(panel, width(panel));
         let titles: Vec<Vec<String>> = row.iter().map(of_panel).collect();
+        // The most lines of any title in the row, so that the plots of a row begin at one height.
         let lines = titles.iter().map(Vec::len).max().unwrap_or(0) as i32;
         let highest = row.iter().map(|panel| plot_height(panel)).max().unwrap_or(0);
         let (mut x, mut end) = (EDGE, y);
@@ -363,6 +369,7 @@ impl Plot<'_> {
         match mark {
             Mark::Line(points, stroke) => {
                 let mut path: Vec<(i32, i32)> = points.iter().map(|at| self.px(*at)).collect();
+                // Points of one pixel draw nothing more, and would make the file of a long run large.
                 path.dedup();
                 line(canvas, &path, *stroke)
             }
@@ -400,6 +407,7 @@ impl Plot<'_> {
                 let ends = [(*x, f64::INFINITY), (*x, f64::NEG_INFINITY)];
                 line(canvas, &ends.map(|at| self.px(at)), *stroke)
             }
+            // Those look for a free place, which is known once all marks are drawn.
             Mark::Words { beside: true, .. } => Ok(()),
             Mark::Words { at, words, size, ink, .. } => {
                 text(canvas, words, self.px(*at), (*size, *ink, HPos::Center))
@@ -411,6 +419,7 @@ impl Plot<'_> {
     /// however thin it is, a region of less than half a pixel is not.
     fn corners(&self, (from, to): (At, At), ink: Ink) -> Option<[(i32, i32); 2]> {
         let ((x1, y1), (x2, y2)) = (self.px(from), self.px(to));
+        // A step of a microsecond in a job of minutes is narrower than a pixel, and was made all the same.
         let width_min = i32::from(matches!(ink, Ink::Series(_)));
         let (left, top, bottom) = (x1.min(x2), y1.min(y2), y1.max(y2));
         let right = x1.max(x2).max(left + width_min);
@@ -421,6 +430,7 @@ impl Plot<'_> {
     fn words_beside(&self, canvas: &Canvas<'_>) -> Result<(), Refusal> {
         let is_beside = |mark: &&Mark| matches!(mark, Mark::Words { beside: true, .. });
         let mut wanted = self.panel.marks.iter().filter(is_beside).peekable();
+        // Most plots have no such words, and finding what is free looks at every piece of every line.
         if wanted.peek().is_none() {
             return Ok(());
         }
@@ -454,6 +464,7 @@ impl Plot<'_> {
                 Mark::Down(x, _) => {
                     room.line(self.px((*x, f64::INFINITY)), self.px((*x, f64::NEG_INFINITY)));
                 }
+                // Words upon a surface can be read; beside lines and signs they cannot.
                 Mark::Band(..) | Mark::Boxes(..) | Mark::Frame(..) | Mark::Words { .. } => {}
             }
         }
@@ -470,6 +481,7 @@ impl Plot<'_> {
         // Unrounded: labels of near neighbours keep their order.
         let wish = |label: &Label| Wish { at: self.height_of(label.at.1), height: label_height(label) };
         let wishes: Vec<Wish> = labels.iter().map(wish).collect();
+        // Half a line beyond the plot on either side: a label of the highest value is as high as its middle.
         let (top, bottom) = (f64::from(self.down.start) - 8.0, f64::from(self.down.end) + 8.0);
         for (label, centre) in labels.iter().zip(label::place(&wishes, top, bottom)) {
             self.leader(canvas, label, centre.round() as i32)?;

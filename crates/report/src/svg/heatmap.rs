@@ -15,6 +15,7 @@ const PLOT: (i32, i32) = (360, 250);
 /// Panels that one figure holds.
 const PANELS_MAX: usize = 4;
 /// Smallest share of a second's operations of each shade but the first, and the words of all.
+// Half decades: a shade is told from its neighbour, and six of them from a thousandth to all.
 const SHARES: [f64; 5] = [0.001, 0.003, 0.01, 0.03, 0.1];
 const SHARE_WORDS: [&str; 6] = ["under 0.1 %", "0.1 %", "0.3 %", "1 %", "3 %", "10 % and more"];
 
@@ -60,6 +61,7 @@ fn stretch(courses: &[Course<'_>]) -> String {
 fn latencies(courses: &[Course<'_>]) -> Option<Scale> {
     let low = courses.iter().map(|course| row_ns(course.heat, 0)).reduce(f64::min)?;
     let high = courses.iter().map(|course| row_ns(course.heat, course.heat.rows)).reduce(f64::max)?;
+    // A storage whose latencies lie within a few percent would fill the plot with noise.
     let room = (10.0 * low / high).sqrt().max(1.0);
     let (low, high) = ((low / room).max(1.0), high * room);
     let ticks = Scale::decades(low, high, "", duration).ticks;
@@ -88,6 +90,7 @@ fn panel(course: &Course<'_>, y: &Scale, height: i32) -> PlotPanel {
         for (at, column) in rep.iter().enumerate() {
             let edge = |at: usize| strip.place(number, at as f64 * step);
             let (left, right) = (edge(at), edge(at + 1));
+            // An empty column looks like a fast one: a stall is marked from top to bottom.
             if column.ops == 0 {
                 regions.push(starving(((left, f64::NEG_INFINITY), (right, f64::INFINITY))));
             }

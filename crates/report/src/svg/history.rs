@@ -9,6 +9,7 @@ use super::scale::Scale;
 use super::sign::{Sample, Sign};
 use super::theme::Ink;
 use super::{RenderError, plot};
+use crate::group::place;
 use crate::number::RateUnit;
 use crate::plain::shortened;
 use crate::plot::{Plot, PlotTable};
@@ -24,6 +25,7 @@ const BREAKS_MAX: usize = 6;
 /// What the plot shows, in its title.
 const SHOWN: &str = "throughput over runs";
 /// A line between two runs that are not comparable.
+// Grey: a break is of the machine or the scenario, and of no series.
 const BREAK: Stroke = Stroke::rule(Ink::Muted, 1);
 
 struct Target<'a> {
@@ -92,14 +94,13 @@ fn targets(history: &History) -> Vec<Target<'_>> {
         if curve.points.is_empty() {
             continue;
         }
-        let at = targets.iter().position(|panel| panel.name == cell.target).unwrap_or_else(|| {
-            targets.push(Target { name: &cell.target, curves: Vec::new(), lines: Vec::new() });
-            targets.len() - 1
-        });
+        let made = || Target { name: &cell.target, curves: Vec::new(), lines: Vec::new() };
+        let at = place(&mut targets, |target| target.name == cell.target, made);
         if targets[at].curves.len() == CURVES_MAX {
             continue;
         }
         targets[at].curves.push(curve);
+        // Cells of a target share a line but for the last bits, and a second one upon it would look bold.
         let is_known = |line: f64| targets[at].lines.iter().any(|known| (known / line - 1.0).abs() < 1e-9);
         if let Some(line) = cell.line_bps.filter(|line| line.is_finite() && *line > 0.0 && !is_known(*line)) {
             targets[at].lines.push(line);
@@ -133,6 +134,7 @@ fn points<'a>(history: &History, cell: &'a HistoryCell) -> Vec<Point<'a>> {
 
 fn marks(target: &Target<'_>, breaks: &[usize]) -> Vec<Mark> {
     let mut marks: Vec<Mark> = target.lines.iter().map(|bps| Mark::Across(*bps, FEED_LINE)).collect();
+    // Between two runs: the break is between them, and of neither.
     marks.extend(breaks.iter().map(|run| Mark::Down(*run as f64 - 0.5, BREAK)));
     let is_together =
         |one: &Point<'_>, next: &Point<'_>| !breaks.iter().any(|run| one.run < *run && *run <= next.run);
@@ -190,6 +192,7 @@ fn runs(history: &History) -> Scale {
             before = day;
         }
     }
+    // Half a step beyond the last run, so that its marker is not cut by the frame.
     let high = (history.run_ids.len() as f64 - 0.5).max(0.5);
     Scale::between(-0.5, high, ticks, &format!("runs, oldest first, with {named}"))
 }

@@ -22,6 +22,7 @@ pub(super) fn place(wishes: &[Wish], top: f64, bottom: f64) -> Vec<f64> {
     let mut stacks: Vec<Stack> = Vec::new();
     for index in order {
         stacks.push(Stack::of(index, &wishes[index], top, bottom));
+        // Joined again and again: a stack that grew may touch the one above it.
         while let [.., above, below] = stacks.as_slice()
             && above.start + above.height > below.start
         {
@@ -46,6 +47,7 @@ pub(super) fn place(wishes: &[Wish], top: f64, bottom: f64) -> Vec<f64> {
 struct Stack {
     members: Vec<usize>,
     /// Sum over members of where each would have the stack start.
+    // Kept as a sum: a stack that joins another needs no look at its members.
     starts: f64,
     start: f64,
     height: f64,

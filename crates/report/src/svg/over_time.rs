@@ -18,6 +18,7 @@ const PLOT: (i32, i32) = (340, 230);
 /// Panels that one figure holds.
 const PANELS_MAX: usize = 6;
 /// Points up to which each is marked.
+// More dots touch each other and hide the line through them.
 const MARKED_MAX: usize = 60;
 /// The line through the points of a repetition.
 const FIT: Stroke = Stroke::model(Ink::Text, 2);
@@ -95,6 +96,7 @@ fn of_rep(number: usize, rep: &RepOverTime, is_marked: bool, at: impl Fn(f64, f6
         marks.push(window(ends, number));
     }
     let path: Vec<At> = rep.points.iter().map(|point| at(point.middle_s(), point.per_s)).collect();
+    // A single point has no line that would show it.
     let dots = path.iter().filter(|_| is_marked || path.len() == 1);
     marks.extend(dots.map(|place| Mark::sign(*place, Sign::Dot, Ink::Series(number))));
     marks.push(Mark::Line(path, Stroke::solid(Ink::Series(number), 2)));

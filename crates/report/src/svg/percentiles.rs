@@ -15,6 +15,7 @@ use crate::plot::PlotTable;
 /// Height of the plot.
 const PLOT: i32 = 400;
 /// Curves that can be told apart.
+// Eight colours are told apart, as many as the palette has.
 const CURVES_MAX: usize = 8;
 
 struct Course<'a> {
@@ -77,6 +78,7 @@ fn courses(summary: &Summary) -> Vec<Course<'_>> {
 
 /// Shares with their latencies, nanoseconds.
 fn points(curve: &PercentileCurve) -> impl Iterator<Item = At> {
+    // A clock may tell no time between two stamps, and zero has no logarithm.
     curve.points.iter().map(|(q, ns)| (*q, (*ns).max(1) as f64))
 }
 
@@ -90,6 +92,7 @@ fn marks(course: &Course<'_>) -> Vec<Mark> {
 fn label(summary: &Summary, cell: &CellSummary, curve: &PercentileCurve) -> Vec<String> {
     let end = curve.points.last().map_or(0.0, |point| point.0);
     let (title, engine) = (target_title(summary, &cell.cell.target), cell.engine_label());
+    // A title that names its engine already need not say it twice.
     let name = if title.ends_with(&engine) { title } else { format!("{title} {engine}") };
     let mut parts = vec![name, format!("depth {}", cell.cell.queue_depth)];
     if cell.cell.training.is_some() {

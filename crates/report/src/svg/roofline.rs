@@ -16,6 +16,7 @@ const PLOT: i32 = 420;
 /// Size of the names of workloads.
 const NAME_SIZE: f64 = 11.5;
 /// Points of a line that is computed.
+// Fine enough that the line ends within a pixel or two of the frame.
 const STEPS: u32 = 400;
 /// Targets whose supply can be told apart.
 const SUPPLIES_MAX: usize = 8;
@@ -37,6 +38,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
         let end = path.last().copied().filter(|end| y.share(end.1) > 0.01).or(last);
         labels.extend(end.map(|end| Label::of_series(label(summary, supply), number, end)));
         let is_roof = supply.roofs.is_some();
+        // Dotted where only one size was measured: a roof needs two.
         let stroke = if is_roof { Stroke::curve(number) } else { Stroke::leader(number) };
         marks.push(Mark::Line(path, stroke));
         marks.extend(supply.points.iter().map(|of| Mark::point(&point(supply, of), number)));
@@ -60,6 +62,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
 }
 
 fn is_same(demand: &DemandPoint, need: &DemandPoint) -> bool {
+    // Within a percent: a need may be stated in rounded figures.
     let near = |a: Option<f64>, b: Option<f64>| a.zip(b).is_some_and(|(a, b)| (a / b - 1.0).abs() < 0.01);
     near(demand.sample_bytes, need.sample_bytes) && near(demand.samples_per_s, need.samples_per_s)
 }
@@ -91,6 +94,7 @@ fn scales(roofline: &Roofline) -> Option<(Scale, Scale)> {
 /// `500 B`, `20 kB`, `1 MB`.
 fn size(bytes: f64) -> String {
     match bytes {
+        // A power of ten that was computed may lie just below it.
         0.999e12.. => format!("{} TB", trimmed(bytes / 1e12)),
         0.999e9.. => format!("{} GB", trimmed(bytes / 1e9)),
         0.999e6.. => format!("{} MB", trimmed(bytes / 1e6)),
@@ -166,6 +170,7 @@ fn demands(x: &Scale, y: &Scale, roofline: &Roofline) -> Vec<Mark> {
             ends.map(|(from, to)| ((from.0 * to.0).sqrt(), (from.1 * to.1).sqrt()))
         };
         let words = format!("need: {}", need.name);
+        // First of the names, so that it has the best place: the plot was made for it.
         names.extend(place.map(|at| Mark::beside(at, words, NAME_SIZE, Ink::Line)));
     }
     for (at, name) in roofline.demands.iter().filter_map(|demand| Some((at(demand)?, &demand.name))) {

@@ -96,6 +96,8 @@ impl Scale {
         if place.is_infinite() {
             return if place > 0.0 { 1.0 } else { 0.0 };
         }
+        // A value outside is a mistake of the description. A release build draws it, which is better than no
+        // report.
         let slack = (self.high - self.low) * 1e-9;
         debug_assert!(
             place >= self.low - slack && place <= self.high + slack,
@@ -223,10 +225,13 @@ impl Scale {
     pub(super) fn decades(low: f64, high: f64, words: &str, label: impl Fn(f64) -> String) -> Self {
         debug_assert!(low > 0.0 && high >= low && high.is_finite(), "{low} to {high} has no logarithms");
         let (first, last) = ((low / 1.05).log10().floor() as i32, (high * 1.05).log10().ceil() as i32);
+        // Ten labels below each other are the most that a plot of usual height has room for.
         let every = if last - first > 9 { 2 } else { 1 };
+        // Within a few decades 1, 2 and 5 are labelled, for a decade alone is a coarse ruler.
         let multiples: &[f64] = if (high / low).log10() > 3.2 { &[1.0] } else { &[1.0, 2.0, 5.0] };
         let of_decade = |decade: i32| multiples.iter().map(move |multiple| multiple * 10_f64.powi(decade));
         let all: Vec<f64> = (first..=last + every).step_by(every as usize).flat_map(of_decade).collect();
+        // Ends at ticks: a curve that leaves the last tick cannot be read off.
         let below = all.iter().rposition(|tick| *tick <= low / 1.02).unwrap_or(0);
         let above = all.iter().position(|tick| *tick >= high * 1.02).unwrap_or(all.len() - 1);
         let ticks = all[below..=above].iter().map(|tick| (*tick, label(*tick))).collect();

@@ -3,6 +3,7 @@
 /// Left and right of everything.
 pub(super) const EDGE: i32 = 20;
 /// Estimated width of a letter, pixels, by its size; wider than that of common fonts.
+// An estimate on the safe side: which font draws the text is the reader's, and unknown here.
 pub(super) const LETTER_BY_SIZE: f64 = 0.56;
 /// Size of the lines below the title.
 pub(super) const SUBTITLE_SIZE: f64 = 12.5;

@@ -15,6 +15,7 @@ use crate::plot::{Plot, PlotTable};
 const PLOT: (i32, i32) = (380, 270);
 /// Panels that one figure holds, and curves of each.
 const PANELS_MAX: usize = 4;
+// Fewer than elsewhere: each has a band, and five bands upon each other are mud.
 const CURVES_MAX: usize = 4;
 /// Ratios beyond which a band is cut: what lies there says no more than "unknown".
 const BAND_MAX: f64 = 100.0;
@@ -131,6 +132,7 @@ fn marks(shifts: &[&Shift]) -> Vec<Mark> {
         let end = points.last().map(|end| Mark::sign(*end, Sign::Point, Ink::Series(number)));
         [Mark::Line(points, Stroke::curve(number))].into_iter().chain(end)
     };
+    // All bands first: a curve below the band of another one would be pale.
     let bands = shifts.iter().enumerate().map(of_band);
     let curves = shifts.iter().enumerate().flat_map(of_curve);
     [Mark::Across(1.0, FEED_LINE)].into_iter().chain(bands).chain(curves).collect()

@@ -66,6 +66,7 @@ impl Sign {
             Self::Point => marker(canvas, at, ink, ink),
             Self::Hollow => marker(canvas, at, ink, Ink::Paper),
             Self::Dot => canvas.draw(&Circle::new(at, 2, ink.colour().filled())),
+            // Wider than a marker, since it stands around one.
             Self::Ring => canvas.draw(&Circle::new(at, REACH + 5, ink.colour().stroke_width(2))),
             Self::Deciding => outlined(canvas, at, &lozenge(REACH + 3), (ink, Ink::Text)),
             Self::Cross => {
@@ -88,6 +89,7 @@ fn lozenge(reach: i32) -> Vec<(i32, i32)> {
 /// The outline of the marker of a series, around its centre; `None` is a circle.
 fn outline(ink: Ink) -> Option<Vec<(i32, i32)>> {
     let (Ink::Series(number), r) = (ink, REACH) else { return None };
+    // Shape and colour: who does not tell some of the colours apart tells series by their shapes.
     match number % 5 {
         1 => Some(vec![(1 - r, 1 - r), (r - 1, 1 - r), (r - 1, r - 1), (1 - r, r - 1)]),
         2 => Some(vec![(0, -r - 1), (r + 1, r - 1), (-r - 1, r - 1)]),

@@ -1,7 +1,7 @@
 //! Throughput by the size of what is read and the depth: a grid for each target and way of reading.
 
 use analysis::{CellSummary, Summary};
-use record::axis::{self, alike};
+use record::axis::{self, Axis, agree, alike};
 
 use super::chart::{Chart, PlotPanel};
 use super::curves::any_storage;
@@ -30,6 +30,21 @@ impl Size {
         match self {
             Self::Sample => cell.sample_bytes.unwrap_or(0.0).round() as u64,
             Self::Block => cell.cell.block_bytes,
+        }
+    }
+
+    fn axis(self) -> Axis {
+        match self {
+            Self::Sample => Axis::SampleBytes,
+            Self::Block => Axis::Block,
+        }
+    }
+
+    /// The size that the rows of one grid share.
+    fn other(self) -> Self {
+        match self {
+            Self::Sample => Self::Block,
+            Self::Block => Self::Sample,
         }
     }
 
@@ -84,14 +99,23 @@ fn grids(summary: &Summary) -> Vec<Grid<'_>> {
         .filter(|(index, cell)| cell.storage == any_storage && indices.contains(index));
     // In the order of the scenario, whatever that of the panels.
     let shown: Vec<&CellSummary> = shown.map(|(_, cell)| cell).collect();
+    let is_same = |one: &CellSummary, two: &CellSummary, size: Size| {
+        agree(summary, &one.cell, &two.cell, &[size.axis()])
+    };
     let follows = |one: &&CellSummary, two: &&CellSummary| {
-        Size::Sample.of(one) != Size::Sample.of(two) || Size::Block.of(one) == Size::Block.of(two)
+        !is_same(one, two, Size::Sample) || is_same(one, two, Size::Block)
     };
     let blocks_follow = shown.iter().all(|one| shown.iter().all(|two| follows(one, two)));
     let mut found = Vec::new();
     for size in [Size::Sample, Size::Block] {
-        let belongs =
-            |group: &[&CellSummary], cell: &CellSummary| belongs(summary, group, cell, (size, blocks_follow));
+        // Where each size of samples has one of blocks, as where a sample is read at once, rows of samples differ in both.
+        let is_free = size == Size::Sample && blocks_follow;
+        let belongs = |group: &[&CellSummary], cell: &CellSummary| {
+            let place = |cell: &CellSummary| (size.of(cell), cell.cell.queue_depth);
+            (is_free || is_same(group[0], cell, size.other()))
+                && alike(summary, &group[0].cell, &cell.cell, axis::SIZES)
+                && group.iter().all(|other| place(other) != place(cell))
+        };
         let mut groups = grid::groups(shown.iter().copied(), belongs);
         groups.retain(|group| {
             distinct(group, |cell| size.of(cell)).len() > 1
@@ -112,26 +136,6 @@ fn depth(cell: &CellSummary) -> u64 {
     u64::from(cell.cell.queue_depth)
 }
 
-/// Whether a cell differs from those of a group in size and depth alone, and has a place of its own.
-///
-/// Where each size of samples has one of blocks, as where a sample is read at once, rows of samples differ in both.
-fn belongs(
-    summary: &Summary,
-    group: &[&CellSummary],
-    cell: &CellSummary,
-    (size, blocks_follow): (Size, bool),
-) -> bool {
-    let first = group[0];
-    let other_size = match size {
-        Size::Sample => blocks_follow || Size::Block.of(first) == Size::Block.of(cell),
-        Size::Block => Size::Sample.of(first) == Size::Sample.of(cell),
-    };
-    let place = |cell: &CellSummary| (size.of(cell), cell.cell.queue_depth);
-    other_size
-        && alike(summary, &first.cell, &cell.cell, axis::SIZES)
-        && group.iter().all(|other| place(other) != place(cell))
-}
-
 fn distinct(group: &[&CellSummary], get: impl Fn(&CellSummary) -> u64) -> Vec<u64> {
     let mut values: Vec<u64> = group.iter().map(|cell| get(cell)).collect();
     values.sort_unstable();
@@ -140,17 +144,14 @@ fn distinct(group: &[&CellSummary], get: impl Fn(&CellSummary) -> u64) -> Vec<u6
 }
 
 fn title(summary: &Summary, cell: &CellSummary, firsts: &[&CellSummary], size: Size) -> String {
-    let differs = |get: fn(&CellSummary) -> u64| firsts.iter().any(|other| get(other) != get(cell));
-    let block = |cell: &CellSummary| cell.cell.block_bytes;
-    let other = match size {
-        Size::Sample if differs(block) => format!("{} blocks", feed::format_bytes(block(cell))),
-        Size::Block if differs(|cell| Size::Sample.of(cell)) => {
-            format!("{} samples", feed::format_bytes(Size::Sample.of(cell)))
-        }
-        _ => String::new(),
-    };
     let apart = side::apart(cell, firsts);
-    let other = if apart.is_empty() { other } else { String::new() };
+    let other = size.other();
+    let differs = firsts.iter().any(|first| other.of(first) != other.of(cell));
+    let other = if apart.is_empty() && differs {
+        format!("{} {}s", feed::format_bytes(other.of(cell)), other.words())
+    } else {
+        String::new()
+    };
     let parts = [target_title(summary, &cell.cell.target), cell.engine_label(), other, apart];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }

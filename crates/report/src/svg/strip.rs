@@ -3,6 +3,7 @@
 use super::scale::Scale;
 
 /// Gap between repetitions, as a share of all that they last, and the share that all gaps may take.
+// Wide enough to be seen between two repetitions, and bounded, or fifty of them would be mostly gaps.
 const GAP: f64 = 0.018;
 const GAPS_MAX: f64 = 0.25;
 
@@ -39,6 +40,8 @@ impl Strip {
 
     /// Seconds for one repetition, else the numbers of repetitions in their middles.
     pub(super) fn scale(&self, reps: &[u32]) -> Scale {
+        // One repetition may be a soak of hours. Of several the time between them was spent on other cells, and
+        // no clock runs through all of them.
         if let [length] = self.lengths.as_slice() {
             let (unit, unit_s) = match *length {
                 7_200.0.. => ("h", 3_600.0),
@@ -61,6 +64,7 @@ impl Strip {
         let words = |seconds: f64| feed::format_duration_ns((seconds * 1e9).round() as u64);
         let low = self.lengths.iter().copied().fold(f64::INFINITY, f64::min);
         let high = self.lengths.iter().copied().fold(0.0, f64::max);
+        // Windows end with a read, and are never equal to the millisecond.
         if high <= low * 1.02 { words(high) } else { format!("{} to {}", words(low), words(high)) }
     }
 }

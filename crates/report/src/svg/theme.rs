@@ -81,6 +81,7 @@ impl Ink {
     }
 
     /// The colour in the light theme.
+    // The light theme: paper and most slides are white, and a program that ignores style sheets shows this one.
     pub(super) fn colour(self) -> RGBColor {
         let hex = self.pair().light;
         let channel = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap_or_default();

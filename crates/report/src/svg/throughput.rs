@@ -17,6 +17,7 @@ use crate::words::{self, curve};
 /// Height of the plot of one panel, and of each of several.
 const PLOT: (i32, i32) = (360, 232);
 /// Letters of a line of a label, for one panel and for several.
+// Panels side by side have half of the sheet each, margins included.
 const LABEL_LETTERS: (i32, i32) = (22, 18);
 // Panels on one scale can be compared; beyond this the lowest would be a strip at the bottom.
 /// Ratio of the highest values up to which panels share a scale.
@@ -68,6 +69,7 @@ fn scales(marks: &[Vec<Mark>]) -> Vec<(Scale, RateUnit)> {
 }
 
 fn depth_words(shown: &Shown<'_>) -> &'static str {
+    // A file under way may have several reads outstanding.
     if shown.panel.operation == "read_file" {
         "files under way"
     } else {
@@ -156,6 +158,7 @@ fn crosses(summary: &Summary, shown: &Shown<'_>) -> Vec<Mark> {
     for (number, curve) in &shown.curves {
         for (cell, _) in cells(summary, curve).filter(|(cell, _)| has_failed(cell)) {
             let depth = depth_of(cell);
+            // Stacked: two crosses at one place look like one.
             let below = found.iter().filter(|(other, _)| (other - depth).abs() < 0.5).count() as i32;
             let (sign, ink, nudge) = (Sign::Cross, Ink::Series(*number), (0, -7 - 12 * below));
             let at = (depth, f64::NEG_INFINITY);
@@ -192,6 +195,7 @@ fn labels(summary: &Summary, shown: &Shown<'_>, unit: RateUnit, letters: usize) 
         if let Some((cell, figures)) = measured.last() {
             return Label::of_series(lines, *number, (depth_of(cell), figures.bps.mean));
         }
+        // Named all the same: a curve that is missing would look as if nobody had asked for it.
         lines.push("failed".to_owned());
         Label::of_line(lines, Ink::Series(*number), f64::NEG_INFINITY)
     };
@@ -210,6 +214,7 @@ fn key(summary: &Summary, shown: &[Shown<'_>], chart: Chart) -> Chart {
     let points = || {
         curves().flat_map(|curve| cells(summary, curve).map(move |(cell, figures)| (curve, cell, figures)))
     };
+    // Two dashed lines mean two things: what depth 1 and the rate say, and what was claimed.
     let has_model =
         |is_predicted| curves().filter_map(|of| of.model).any(|model| model.is_predicted == is_predicted);
     let is_doubtful = |(curve, cell, figures): (&Curve, &CellSummary, Option<&Figures>)| {

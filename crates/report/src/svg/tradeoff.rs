@@ -87,6 +87,7 @@ fn percentile(summary: &Summary, shown: &[Shown<'_>]) -> Percentile {
     let has = |index: &usize| {
         summary.cells[*index].figures().is_none_or(|figures| figures.latency.p99_ns.is_some())
     };
+    // One percentile for all: curves of two percentiles in one plot would be compared.
     if cells.all(has) { Percentile::P99 } else { Percentile::P50 }
 }
 
@@ -129,6 +130,7 @@ fn labels(summary: &Summary, shown: &Shown<'_>, percentile: Percentile) -> Vec<L
 
 fn table(summary: &Summary, percentile: Percentile, shown: &[Shown<'_>]) -> PlotTable {
     let mut rows: Vec<(Vec<String>, Point, Vec<String>)> = Vec::new();
+    // Also for one panel of several: rows of the table must say which of the ways they are of.
     let way = shown.len() > 1 || summary.panels.len() > 1;
     for one in shown {
         let conditions = way.then(|| curve::conditions_in_lines(one.panel).join(", "));

@@ -9,6 +9,7 @@ use crate::words::{self, machine::machine};
 
 /// The title of the run, and what a plot shows.
 pub(super) fn title_of(summary: &Summary, shown: &str) -> String {
+    // Titles are often questions: "which store?: throughput" reads badly.
     format!("{}: {shown}", head::title(summary).trim_end_matches(['?', '.', ':', ' ']))
 }
 
@@ -23,6 +24,7 @@ pub(super) fn subtitles(summary: &Summary, conditions: Vec<String>) -> Vec<Strin
     let mut lines = vec![need];
     lines.extend(conditions);
     let places = head::places_in_short(summary);
+    // Many targets have many places; the page lists them with all that is known.
     if !places.is_empty() && places.chars().count() <= subtitle_columns() {
         lines.push(places);
     }
@@ -74,6 +76,7 @@ pub(super) fn demand_label(line: &LineAt, unit: RateUnit) -> Vec<String> {
 pub(super) fn target_title(summary: &Summary, target: &str) -> String {
     let known = summary.targets.iter().find(|known| known.name == target);
     let title = known.map_or(target, |known| known.title.as_str());
+    // A title that a user wrote may say it already.
     let says_so = title.to_lowercase().contains("demo");
     if known.is_some_and(|known| known.demo && !says_so) {
         format!("{title} (DEMO)")

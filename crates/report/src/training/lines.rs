@@ -22,6 +22,7 @@ fn of_job(summary: &Summary, job: &Job<'_>) -> Facts {
         said.push(("why", reasons(diagnosis)));
         said.push(("do", words::diagnosis::advice(diagnosis)));
     }
+    // Behind the reasons: what it costs follows from them.
     said.extend(idle(training.idle).map(|words| ("idle", words)));
     let loader = DataLoader::of(summary, job.cell);
     said.extend(loader.iter().flat_map(words::loader::arguments).map(|words| ("torch", words)));
@@ -47,6 +48,7 @@ fn utilization(job: &Job<'_>) -> String {
     parts.extend(training.predicted.as_ref().map(|predicted| predicted_words(job, predicted, au)));
     let not_predicted = training.not_predicted.as_ref().map(words::predicted::not_predicted);
     parts.extend(not_predicted.map(|why| format!("not predicted: {why}")));
+    // Said only where it differs by more than both would by chance: two figures of one thing confuse.
     let dlio = training.dlio_au.filter(|dlio| (dlio - au).abs() > GAP_MAX);
     parts.extend(
         dlio.map(|dlio| {

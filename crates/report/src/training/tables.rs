@@ -15,6 +15,7 @@ const SHOWN_MAX: usize = 24;
 pub(crate) fn table(summary: &Summary) -> Grid {
     let cells = cells(summary);
     let chosen: Vec<&str> = chosen(summary).iter().map(|job| job.cell.cell.cell.as_str()).collect();
+    // Where none has figures every row says why.
     let is_shown = |cell: &CellSummary| chosen.is_empty() || chosen.contains(&cell.cell.cell.as_str());
     let title = "training: samples per s; AU % of all accelerators, of the worst, and as DLIO counts; batches that came \
                  late; waits in ms";
@@ -75,10 +76,8 @@ fn late(late: u64, steps: u64) -> String {
 
 /// The verdict that rests on it, what its fresh repetitions say, what was lost, and reasons to doubt it.
 fn note(summary: &Summary, cell: &CellSummary) -> String {
-    let verdict =
-        summary.verdicts.iter().find(|verdict| verdict.cell.as_deref() == Some(cell.cell.cell.as_str()));
     let demo = is_demo(summary, cell).then(|| "DEMO".to_owned());
-    let verdict = verdict.map(|verdict| verdict.word().to_owned()).or(demo);
+    let verdict = summary.verdict_on(cell).map(|verdict| verdict.word().to_owned()).or(demo);
     let lost = Job::measured(cell).map(|job| job.training.lost_samples).filter(|lost| *lost > 0);
     let lost = lost.map(|lost| format!("{} lost", feed::counted_noun(lost, "sample")));
     let first = verdict.into_iter().chain(cell.confirmed.as_ref().map(confirmed)).chain(lost);
@@ -118,6 +117,7 @@ pub(crate) fn stall(summary: &Summary) -> Grid {
     let cells: Vec<&CellSummary> = of_kind.iter().copied().filter(|cell| job(cell).is_some()).collect();
     let grid = of_jobs("where the accelerators' time went: computing, and waiting by cause", &cells)
         .figure("computed", |cell| Some(format!("{} %", cut_percent(job(cell)?.training.au.mean))));
+    // The names alone are asked for here; shares are read row by row.
     let grid = causes(&Stall::default()).iter().enumerate().fold(grid, |grid, (index, (name, _))| {
         grid.figure(name, |cell| Some(part(causes(&job(cell)?.training.stall)[index].1)))
     });

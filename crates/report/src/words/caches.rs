@@ -9,6 +9,8 @@ use super::share::percent;
 /// read, what counts is that its reads left nothing there.
 pub(crate) fn page(figures: &Figures) -> String {
     let asked = &figures.cache.asked;
+    // Before all proof: what this machine's page cache holds for the server is not the client's, and is read
+    // all the same.
     if figures.cache.server_is_local {
         return format!(
             "{asked}: not proven, the server runs on this machine and its page cache is this machine's"
@@ -35,6 +37,7 @@ fn pages(figures: &Figures) -> String {
     };
     let share = percent(share);
     match asked.known() {
+        // No share is told: residency of zero would look like something that was measured.
         Some(Cache::Bypass) if cache.is_user_space => {
             "bypass: read in user space, the client's page cache takes no part".to_owned()
         }

@@ -13,6 +13,7 @@ use super::{flag, gap};
 use crate::group::by_key;
 
 /// Cells that are named before the rest is counted.
+// Three names show which kind of cells it is; forty would be most of the page.
 const NAMED_MAX: usize = 3;
 
 /// Why nothing may rest on repetitions, or why there are none.
@@ -42,6 +43,7 @@ pub(crate) fn excluded(of: &Excluded) -> String {
 /// Why an effect is inconclusive; nothing where its cell says so.
 pub(crate) fn because(of: Because) -> Option<String> {
     Some(match of {
+        // The row of the cell has the reason already.
         Because::Excluded => return None,
         Because::FewRuns { runs, wanted } => {
             format!("{runs} of {} before", counted_noun(wanted.into(), "run"))

@@ -48,6 +48,7 @@ fn treatments(all: &[Treatment]) -> Option<String> {
         let others = all.iter().filter(|other| other.caching != one.caching);
         others.flat_map(|other| &other.engines).any(|engine| one.engines.contains(engine))
     };
+    // By engines where they tell the treatments apart: an engine is named in every row, targets may be many.
     let by_target = all.iter().any(shares);
     let words = all.iter().map(|one| {
         let names = if by_target { &one.targets } else { &one.engines };
@@ -73,6 +74,7 @@ pub(crate) fn shape(of: Shape) -> String {
 
 /// `nvme io_uring`, with what else distinguishes it.
 pub(crate) fn label(curve: &Curve) -> String {
+    // A target without a title is called by its name, which may be that of its engine.
     let name = if curve.title == curve.engine {
         curve.title.clone()
     } else {

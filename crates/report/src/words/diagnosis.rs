@@ -14,6 +14,7 @@ pub(crate) fn words(diagnosis: &Diagnosis) -> String {
 /// What to do about it.
 pub(crate) fn advice(diagnosis: &Diagnosis) -> String {
     let advice = remedy(&diagnosis.remedy);
+    // Said, because whoever removes the largest cause alone will see less than its share come back.
     if diagnosis.bound == Bound::Mixed {
         format!("{advice}; one cause alone removed leaves the others")
     } else {
@@ -57,6 +58,7 @@ fn remedy(remedy: &Remedy) -> String {
         }
         Remedy::Times { times, readers, depth } => {
             let deeper = match readers {
+                // In the key that the job is set by: depth follows from readers where there are some.
                 Some(readers) => format!("{} readers", format_count(*readers)),
                 None => format!("queue_depth {}", format_count(*depth)),
             };
@@ -114,6 +116,7 @@ pub(crate) fn symptom(symptom: &Symptom) -> String {
         }
         Symptom::Refused { share, ops_per_s } => {
             let (share, rate) = (percent(*share), format_count(*ops_per_s));
+            // By their names in the protocols, which an administrator finds in the server's log.
             let answers = "503 SlowDown, NFS3ERR_JUKEBOX";
             format!("{share} of attempts were told to come back later ({answers}), at {rate} reads/s")
         }

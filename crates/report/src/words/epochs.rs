@@ -1,4 +1,4 @@
-//! What a reader must know of passes over the data, in words.
+//! What a reader must know of epochs, in words.
 
 use analysis::{EpochNote, Held, Order};
 use feed::counted_noun;

@@ -70,7 +70,7 @@ pub(crate) fn words(flag: &Flag) -> String {
         Flag::Abandoned { reads } => format!("{} abandoned", counted_noun(*reads, "read")),
         Flag::Exhausted { .. } => "dataset read once before the window ended".to_owned(),
         Flag::RanOut { steps, asked, .. } => ran_out(*steps, *asked),
-        Flag::Clamped { reads } => format!("{} latencies above 60 s", group_digits(*reads)),
+        Flag::Clamped { reads } => clamped(*reads),
         Flag::NoHistogram { repetitions } => {
             format!("latencies of {} missing", count(repetitions, "repetition"))
         }
@@ -138,6 +138,8 @@ fn client_limited(ceiling: Option<f64>, null_au: Option<f64>, shares: [Option<f6
 fn not_as_asked(state: &str, proven: &str, resident: Option<f64>) -> String {
     match resident {
         Some(share) => format!("not {state}: {} resident", percent(share)),
+        // Unknown and wrong are told apart: the one is mended by another file system, the other by stopping a
+        // reader.
         None => format!("{proven} not proven"),
     }
 }
@@ -168,6 +170,7 @@ fn not_reread(unread: u64, of: u64, kinds: &BTreeMap<String, u64>) -> String {
 fn waited(share: f64, crowd: Option<&Crowd>) -> String {
     let waited = format!("own threads waited for a processor {} of the time", percent(share));
     let Some(Crowd { own_cores, others_cores, cores, names }) = crowd else { return waited };
+    // Others are blamed only where they used more than this process: its own threads wait for each other too.
     if crowd.is_some_and(Crowd::is_of_others) {
         format!("{waited}: other processes held {others_cores:.1} of {cores} cores{}", named(names))
     } else {
@@ -190,6 +193,11 @@ fn ran_out(steps: u64, asked: Option<u64>) -> String {
     format!("dataset read once after {}{asked} steps", group_digits(steps))
 }
 
+fn clamped(reads: u64) -> String {
+    let latencies = if reads == 1 { "latency" } else { "latencies" };
+    format!("{} {latencies} above 60 s", group_digits(reads))
+}
+
 fn opened(files: u64) -> String {
     format!("{} opened inside the windows, because not all could be held", counted_noun(files, "file"))
 }
@@ -198,6 +206,7 @@ fn merged(request_bytes: u64, block_bytes: u64, submit_batch: Option<u32>) -> St
     let batch = submit_batch.map(|batch| format!("; submit_batch {batch}")).unwrap_or_default();
     format!(
         "requests were merged: {:.0} KiB per device request for blocks of {}{batch}",
+        // KiB with no fraction: the device's requests are whole sectors.
         request_bytes as f64 / 1024.0,
         format_bytes(block_bytes)
     )
@@ -215,6 +224,7 @@ fn late(p99_ns: Option<(u64, u64)>, given_up: f64) -> String {
 }
 
 fn offered_less(share: f64, in_steps: bool) -> String {
+    // A step is many arrivals at once, and a short window holds a few of them more or less by chance.
     let few = if in_steps { "the window holds too few steps: " } else { "" };
     format!("{few}{} of the rate was offered", percent(share))
 }

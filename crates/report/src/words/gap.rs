@@ -7,6 +7,7 @@ use super::{kinds, operation};
 /// Of storage behind a network, with the first failure in the storage's own words.
 pub(crate) fn words(gap: &Gap) -> String {
     let cause = cause(&gap.cause);
+    // Left out where the cause has it already: one sentence of an error is enough.
     match gap.first.as_ref().filter(|first| !cause.contains(first.as_str())) {
         Some(first) => format!("{cause}; the first: {first}"),
         None => cause,

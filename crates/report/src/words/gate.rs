@@ -50,6 +50,7 @@ fn late(target: &str, at: Option<&AtDepth>, limit: &str, of: &WhyUnmet) -> Strin
         (WhyUnmet::NothingAtDepth, Some(at)) => {
             format!("{target} p99 against {limit}: no read was measured at depth {}", at.queue_depth)
         }
+        // Beyond the limit for certain: an arrival that was never served waited longer than any limit.
         (WhyUnmet::NotServed, _) => format!("{place} is beyond {limit}: {}", why(of)),
         (WhyUnmet::TooLate(_), _) => format!("{place} is {}, the gate allows {limit}", why(of)),
         _ => format!("{place} against {limit}: {}", why(of)),
@@ -66,6 +67,7 @@ fn why(of: &WhyUnmet) -> String {
         WhyUnmet::Flagged(of) => format!("not decided: {}", flag::words(of)),
         WhyUnmet::OneRun => "one run is a screen".to_owned(),
         WhyUnmet::Offered(share) => format!("not decided: {} of it was offered", percent(*share)),
+        // With a digit: an end at 99.6 % of what is asked must not read as 100.
         WhyUnmet::Reached(low, high) => format!("{:.1} to {:.1} % of it", low * 100.0, high * 100.0),
         WhyUnmet::TooFewRepetitions => "too few repetitions".to_owned(),
         WhyUnmet::NothingAtDepth => "no read was measured at that depth".to_owned(),

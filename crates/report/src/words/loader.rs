@@ -23,10 +23,12 @@ pub(crate) fn arguments(loader: &DataLoader) -> Vec<String> {
     } else {
         lines.push(format!("num_workers={readers}: readers of each accelerator{fed}; {decoding}"));
         let batches = if prefetch == 1 { "batch" } else { "batches" };
+        // PyTorch counts batches ahead by worker; here they are counted by accelerator.
         let (factor, over) = (prefetch.div_ceil(readers), counted_noun(readers.into(), "reader"));
         lines.push(format!("prefetch_factor={factor}: {prefetch} {batches} ahead over {over}, rounded up"));
         lines.push(format!("persistent_workers=True: {}", persistent(loader.startup_ns)));
     }
+    // Without a value: what was not measured is not recommended.
     lines.push("pin_memory: left to you: copies to accelerators are not played".to_owned());
     lines.extend(loader.ahead_bytes.map(|bytes| {
         let bytes = format_bytes(bytes);

@@ -10,6 +10,7 @@ use super::kinds;
 const SEVERAL_MIN: f64 = 1.2;
 
 /// Share of the bytes on the wire from which on those of failed operations are said.
+// A thousandth is seen in no rate.
 const WASTED_MIN: f64 = 0.001;
 
 /// What a row says of it, in a few words: how many connections, what an operation took, what was made good.
@@ -56,6 +57,7 @@ pub(crate) fn redialled(network: &NetworkFigures) -> Option<String> {
 fn messages(network: &NetworkFigures, cell: &Cell) -> Option<String> {
     let count = network.messages_per_op.filter(|count| *count >= SEVERAL_MIN)?;
     let without_blocks = [Operation::Stat, Operation::List, Operation::GetAttr, Operation::ReadFile];
+    // A block has no part in these: their messages are requests for names, or of a whole file.
     if cell.operation.is_any(&without_blocks) {
         return Some(format!("{count:.1} messages each"));
     }

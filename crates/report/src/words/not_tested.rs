@@ -33,6 +33,8 @@ fn words(of: &NotTested) -> String {
         NotTested::Later { under_load_ns } => {
             format!("burst credits and slow changes ({} under load)", format_duration_ns(*under_load_ns))
         }
+        // Said of nearly every run: files are held open so that reads alone are measured, which loaders rarely
+        // do.
         NotTested::Opening { opens: 0 } => "opening files per sample (files are held open)".to_owned(),
         NotTested::Opening { opens } => {
             let opens = counted_noun(*opens, "read");

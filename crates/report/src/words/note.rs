@@ -80,6 +80,8 @@ pub(crate) fn words(note: &Note) -> String {
 
 /// How many repetitions met an outage, and what became of them.
 fn met_words(Met { repetitions, made_again }: Met) -> (String, String) {
+    // A repetition that met an outage is no sample of the storage at work; it is made again, and the reader is
+    // told.
     let again = format!("{made_again} made again and in no figure");
     (counted_noun(repetitions as u64, "repetition"), again)
 }
@@ -119,6 +121,7 @@ fn pressure(found: &Pressures) -> String {
         words("for memory", &found.memory),
     ];
     let waits = waits.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    // Stolen time is no wait of a task: the hypervisor took it from whatever ran.
     let waits = (!waits.is_empty()).then(|| format!("some task waited {waits}"));
     let parts = waits.into_iter().chain(words("stolen by the hypervisor", &found.stolen));
     format!("pressure, in the worst cell: {}", parts.collect::<Vec<_>>().join("; "))
@@ -153,6 +156,7 @@ fn soak(of: &Soak) -> String {
     let which = match (of.role, number) {
         (Role::Measure, None) => String::new(),
         (Role::Measure, Some(number)) => format!(", repetition{number}"),
+        // Named: a soak of the fresh repetitions is another window than that of the first ones.
         (Role::Confirm, number) => format!(", confirmation{}", number.unwrap_or_default()),
     };
     format!("soak {place}{which}: {}", course(of.course, &of.operation))
@@ -166,6 +170,7 @@ fn course(course: Course, of: &Word<Operation>) -> String {
         _ => format_bps(per_s),
     };
     let change = course.last_tenth / course.first_tenth - 1.0;
+    // A first tenth that moved nothing has no change in percent.
     let change = if change.is_finite() { format!(" ({})", signed(change)) } else { String::new() };
     format!(
         "{} in the first tenth, {} in the last{change}; lowest minute {} at {}",

@@ -36,6 +36,7 @@ fn mixed(mixing: &Mixing) -> String {
         0 => String::new(),
         samples => format!(" ({} held by all readers)", group_digits(samples)),
     };
+    // Where all readers have as much there is nothing to plan for.
     let uneven = if mixing.imbalance > 0.0 {
         format!("; the largest share of a reader is {:.1} % above the mean one", mixing.imbalance * 100.0)
     } else {

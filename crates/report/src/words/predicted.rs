@@ -32,7 +32,9 @@ fn start(startup_ns: u64, epochs: u64) -> String {
 /// Why not all of the rate is the job's.
 fn besides(job: &Training) -> String {
     let readers = match job.readers {
+        // First: without prefetch readers wait while the accelerators compute, however many there are.
         _ if job.prefetch == 0 => ", and without prefetch reading and computing take turns".to_owned(),
+        // A reader works on a batch of its own, so that no more of them work than batches are asked for.
         Some(readers) if job.prefetch < readers => {
             format!(", of which prefetch {0} lets {0} of {readers} readers work", job.prefetch)
         }

@@ -4,10 +4,12 @@ use analysis::{CellPrediction, ClaimDifference, ClaimFigure, LineAsks, TargetPre
 use feed::{format_bps, format_bytes, format_count, format_duration_ns};
 
 /// From this ratio on a rate is told in times the prediction.
+// As changes are told: below a doubling percent are easier to compare.
 const TIMES: f64 = 2.0;
 
 /// What a comparison with the prediction is worth.
 pub(crate) const fn heading(of: &TargetPrediction) -> &'static str {
+    // An emulated server that does what it was asked shows that formula and server agree, and no more.
     if of.demo { "self-consistency, not proof" } else { "the claim against this storage" }
 }
 

@@ -9,6 +9,7 @@ use super::tier::cache_below;
 pub(crate) fn sentence(of: &Proof) -> String {
     let runs = counted_noun(of.runs.into(), "run");
     let made = format!("{}: {runs} over {}", of.evidence.name(), format_duration_ns(of.span_ns));
+    // What is lacking is the next thing to do, so it stands in the same sentence.
     if of.lacks.is_empty() { made } else { format!("{made}; lacks {}", lacks(of).join(", ")) }
 }
 
@@ -25,6 +26,7 @@ fn lack(of: Lack) -> String {
         Lack::Cache(cache) => {
             format!("{} excluded (server_memory, and a dataset 3 times as large)", cache_below(cache))
         }
+        // No number of runs makes up for a need that nobody measured.
         Lack::MeasuredProfile => "a profile that was measured".to_owned(),
         Lack::Word(runs) => format!("a word of {}", counted_noun(runs as u64, "run")),
         Lack::Agreement => "runs that agree".to_owned(),

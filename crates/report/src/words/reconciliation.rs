@@ -8,6 +8,7 @@ use super::share::percent;
 /// What does not fit among the bytes asked, read by this process and read by the device; `None` where they agree.
 pub(crate) fn device(found: &Reconciliation) -> Option<String> {
     Some(match found {
+        // What agrees is nothing to look into.
         Reconciliation::Agrees { .. } => return None,
         Reconciliation::CacheServed { share, direct: true } => format!(
             "{} of the bytes asked were not counted as read by this process: holes in the files, or the counters were read \

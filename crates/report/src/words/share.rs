@@ -1,25 +1,16 @@
 //! Shares as sentences have them.
 
-/// A share of the line from which on it is told in times: `278 %`, `17,665 x`.
-const TIMES_MIN: f64 = 100.0;
+use crate::number::{self, in_times};
 
-/// A share of the line: `80 %`, `278 %`, and `17,665 x` from 10,000 % on.
+/// A share of the line: `8.0 %`, `278 %`, and `17,665 x` from 10,000 % on.
 pub(crate) fn of_line(share: f64) -> String {
-    if share < TIMES_MIN { percent(share) } else { times(share) }
-}
-
-/// `17,665 x`, `2e7 x`.
-fn times(share: f64) -> String {
-    if share < 1e6 {
-        format!("{} x", feed::group_digits(share.round() as u64))
-    } else {
-        format!("{share:.0e} x")
-    }
+    in_times(share).unwrap_or_else(|| percent(share))
 }
 
 /// A utilization: `96.1 %`, and one digit more from 99.9 on, cut and not rounded, since 99.96 is not all.
 pub(crate) fn utilization(au: f64) -> String {
     let percent = au * 100.0;
+    // Cut and with a second digit: what a user reads as 100 % must be all.
     if (99.9..100.0).contains(&percent) {
         // The tolerance keeps 99.98 from becoming 99.97 by its own binary form.
         return format!("{:.2} %", (percent * 100.0 + 1e-6).floor() / 100.0);
@@ -37,7 +28,7 @@ pub(crate) fn percent(share: f64) -> String {
     } else if value < 9.95 {
         format!("{value:.1} %")
     } else {
-        format!("{value:.0} %")
+        number::percent(share)
     }
 }
 
@@ -46,9 +37,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_of_the_line_is_told_in_times_where_percents_are_too_many() {
-        let written = [0.05, 2.78, 99.99, 100.0, 17_665.4, 2e7].map(of_line);
-        assert_eq!(written, ["5.0 %", "278 %", "9999 %", "100 x", "17,665 x", "2e7 x"]);
+    fn a_share_of_the_line_keeps_a_digit_where_it_is_small() {
+        assert_eq!([0.05, 2.78, 99.99, 100.0].map(of_line), ["5.0 %", "278 %", "9,999 %", "100 x"]);
     }
 
     #[test]

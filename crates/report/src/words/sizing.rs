@@ -1,9 +1,10 @@
 //! The edge that `size` searched.
 
 use analysis::{Edge, EdgeDoubt, NoUtilization, Sizing};
-use feed::counted_noun;
+use feed::{Interval, counted_noun};
 
 use super::{flag, gap};
+use crate::number::cut_percent;
 
 /// What was found, in a sentence: `feeds 21 accelerators: AU 91.2 % (90.6 to 91.8); 22 reach 88.9 % (88.1 to 89.6)`.
 pub(crate) fn sentence(of: &Sizing) -> String {
@@ -24,6 +25,7 @@ pub(crate) fn sentence(of: &Sizing) -> String {
         }
         (None, None) => "nothing was measured".to_owned(),
     };
+    // Behind the figures: they stand, and what narrows them comes after.
     let doubt = of.doubt().map(|doubt| format!("; not sure: {}", doubted(of, doubt))).unwrap_or_default();
     format!("{found}{doubt}; {} tried", counted_noun(of.tried as u64, "value"))
 }
@@ -83,9 +85,8 @@ fn reached(edge: &Edge) -> String {
         Ok(au) => au,
         Err(why) => return format!("failed ({})", no_utilization(why)),
     };
-    let cut = |au: f64| format!("{:.1}", (au * 1e3).floor() / 10.0);
-    let interval = au.interval.map(|interval| format!(" ({} to {})", cut(interval.low), cut(interval.high)));
-    format!("AU {} %{}", cut(au.mean), interval.unwrap_or_default())
+    let ends = |of: Interval| format!(" ({} to {})", cut_percent(of.low), cut_percent(of.high));
+    format!("AU {} %{}", cut_percent(au.mean), au.interval.map(ends).unwrap_or_default())
 }
 
 fn no_utilization(why: &NoUtilization) -> String {

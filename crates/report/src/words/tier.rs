@@ -66,6 +66,7 @@ fn below(known: BelowKnown) -> String {
             format!("excluded, the dataset is {times:.1} times its memory of {memory}")
         }
         BelowKnown::ReadsRepeat => "not excluded, reads repeat".to_owned(),
+        // feedline wrote these bytes itself, shortly before, and a cache below may hold what was just written.
         BelowKnown::ReadOnce { generated: true } => {
             "no byte was read twice; what was written before the run may still be there".to_owned()
         }

@@ -9,6 +9,7 @@ use record::CheckpointPlan;
 
 use super::share::{of_line, percent, utilization};
 use super::{curve, diagnosis, flag, gap, need};
+use crate::number::cut_percent;
 
 /// What a demo is.
 const DEMO: &str = "server started by feedline: shown, not judged";
@@ -22,6 +23,7 @@ pub fn sentence(of: &Verdict) -> String {
         parts.push(format!("feeds {at_least}{feeds} by division"));
     }
     parts.extend(because(of));
+    // What to do about it, since the flag is all that stands between the figures and a verdict.
     if let Cause::Flagged(flag) = &of.cause {
         parts.push(flag::advice(flag).to_owned());
     }
@@ -52,6 +54,7 @@ pub(crate) fn reasons(of: &Verdict) -> Vec<String> {
 
 /// What the curve and the job say of a storage that falls short.
 fn because(of: &Verdict) -> Vec<String> {
+    // Of a storage that feeds nobody asks why.
     let Cause::Short { shape, .. } = of.cause else { return Vec::new() };
     let why = of.played.as_ref().and_then(|played| played.diagnosis.as_ref());
     let diagnosis = why.map(diagnosis::words);
@@ -75,6 +78,7 @@ fn main_clause(of: &Verdict) -> String {
         return clause;
     }
     match &of.cause {
+        // The need in words, so that the sentence can be quoted alone.
         Cause::Clears { first } => format!("{} {}", of.need, place(of, from_or_at(*first))),
         Cause::Short { share, .. } => format!("{} short {at}", percent(*share)),
         Cause::Straddles { .. } => {
@@ -185,6 +189,7 @@ fn more_rounds(of: &Cause) -> Option<String> {
     let Cause::Straddles { made, rounds, most, command } = of else { return None };
     let made = counted_noun(u64::from(*made), "round");
     Some(match (rounds, command) {
+        // Said, so that nobody runs it again for hours.
         (None, _) => format!("no number of rounds that pays would decide ({made} made)"),
         (Some(rounds), Some(command)) => {
             format!("about {rounds} rounds would decide ({made} made): {command}")
@@ -233,6 +238,7 @@ pub(crate) fn no_verdict(why: &NoVerdict) -> String {
 
 /// `screen, cache open`: what stands beside the word.
 pub(crate) fn scope(of: &Scope) -> String {
+    // Only what is open is said: a scope is read beside a word, in a column.
     let hosts = (of.hosts_open() > 0).then(|| {
         let needed = counted_noun(u64::from(of.hosts_needed), "host");
         format!("{} of {needed}", of.hosts_measured)
@@ -254,6 +260,8 @@ fn condition(of: &Condition) -> String {
             } else {
                 format!("served {} of {line}", cut(paced.kept_share))
             };
+            // A percentile that was never served has no figure, and its absence would be taken for one not
+            // measured.
             let is_served = paced.response_p99 != Percentile::NotServed;
             let p99 = if is_served { "" } else { "; response p99 not served" };
             format!("{did} of the line, {arrivals} arrivals{p99}")
@@ -279,12 +287,7 @@ fn condition(of: &Condition) -> String {
 
 /// Cut and not rounded near the whole: 99.8 % is not all.
 fn cut(share: f64) -> String {
-    if share < 0.99 { percent(share) } else { format!("{} %", cut_tenths(share)) }
-}
-
-/// Percent with one decimal, cut and not rounded: 89.96 is not 90.
-fn cut_tenths(share: f64) -> String {
-    format!("{:.1}", (share * 1e3).floor() / 10.0)
+    if share < 0.99 { percent(share) } else { format!("{} %", cut_percent(share)) }
 }
 
 /// `not at 256 KiB samples (depths 1-32: 36 to 60 % of its line)`.
@@ -293,6 +296,7 @@ pub(crate) fn unreached(of: &Unreached) -> String {
         Unreached::Otherwise { apart, of_line: (low, high), depths } => {
             let not = if *high < 1.0 { "not" } else { "not proven" };
             let (way, from, to) = (way(apart), points(*low), points(*high));
+            // Depths that all reach the same share are one figure.
             if from == to {
                 return format!("{not} at {way}: {to} % of its line");
             }
@@ -304,11 +308,11 @@ pub(crate) fn unreached(of: &Unreached) -> String {
         }
         Unreached::More(ways) => format!("and {ways} more"),
         Unreached::JudgedWithCheckpoints { plan, without_au } => {
-            let without = without_au.map(|au| format!("; without them AU {} %", cut_tenths(au)));
+            let without = without_au.map(|au| format!("; without them AU {} %", cut_percent(au)));
             format!("judged {}{}", with_checkpoints(plan), without.unwrap_or_default())
         }
         Unreached::WithCheckpoints { plan, au } => {
-            format!("not {}: AU {} %", with_checkpoints(plan), cut_tenths(*au))
+            format!("not {}: AU {} %", with_checkpoints(plan), cut_percent(*au))
         }
     }
 }

@@ -3,10 +3,9 @@
 //! Two keys speak of it: `load.cache` for all targets, `direct` for one. Together they must agree, and with
 //! what is done and how.
 
-use plan::{Cache, Engine, Operation};
+use plan::{Cache, Engine, Operation, PathFacts};
 
 use crate::diagnostic::{Problem, Problems, Span};
-use crate::host::PathFacts;
 use crate::list::{Axis, Item};
 use crate::reader::Field;
 use crate::value::Flag;

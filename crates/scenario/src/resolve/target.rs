@@ -1,9 +1,9 @@
 //! One target: what the plan says of it, and the ways in which it is measured.
 
-use plan::{BackendConfig, Cache, Registered, Skipped, Tier};
+use plan::{BackendConfig, Cache, PathFacts, Registered, Skipped, Tier};
 
 use crate::diagnostic::{Problem, Span};
-use crate::host::{HostFacts, PathFacts};
+use crate::host::HostFacts;
 use crate::reader::closest;
 use crate::value::split_hint;
 use crate::written::{About, Document, Emulate, Price, Target};

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use plan::{BackendConfig, Engine};
+use plan::{BackendConfig, Engine, PathFacts};
 
 use crate::diagnostic::{Problem, Problems, Span};
-use crate::host::{HostFacts, PathFacts};
+use crate::host::HostFacts;
 use crate::words::Origin;
 use crate::written::{Address, Document, Target};
 

@@ -1,7 +1,8 @@
 //! Checkpoints: what is written where, the cells that it adds, and what is refused.
 
 use plan::{
-    Access, Beside, Cache, Cell, Checkpoint, DatasetSpec, Engine, Load, Operation, Plan, Saving, Streams,
+    Access, Cache, Cell, Checkpoint, DatasetSpec, Engine, JobCheckpoints, Load, Operation, Plan, Saving,
+    Streams,
 };
 
 use crate::machine::{resolve, with};
@@ -29,8 +30,8 @@ fn written(lines: &str) -> Checkpoint {
 /// Mode, steps between two, time of the copy.
 fn of_jobs(plan: &Plan) -> Vec<Option<(&'static str, u64, u64)>> {
     let jobs = plan.cells.iter().filter(|cell| matches!(cell.load, Load::Training(_)));
-    let words = |one: &Beside| (one.mode.name(), one.every_steps, one.mode.copy_ns());
-    jobs.map(|cell| cell.beside.as_ref().map(words)).collect()
+    let words = |one: &JobCheckpoints| (one.mode.name(), one.every_steps, one.mode.copy_ns());
+    jobs.map(|cell| cell.job_checkpoints.as_ref().map(words)).collect()
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::ops::Range;
 use backend::ErrorKind;
 use backend::simulated::{Fault, Step};
 use backend::{OpError, StoreError};
+use feed::Words;
 
 use crate::draw::Draw;
 
@@ -60,26 +61,6 @@ pub enum What {
     /// The page cache cannot be acted on.
     KeepsCache,
 }
-
-/// Kinds that single operations fail with. What only a verification finds is left out.
-const KINDS: [ErrorKind; 16] = [
-    ErrorKind::Eof,
-    ErrorKind::NotFound,
-    ErrorKind::Changed,
-    ErrorKind::Permission,
-    ErrorKind::Io,
-    ErrorKind::TooManyOpen,
-    ErrorKind::Timeout,
-    ErrorKind::Throttled,
-    ErrorKind::Server,
-    ErrorKind::Stale,
-    ErrorKind::Reset,
-    ErrorKind::Connect,
-    ErrorKind::Truncated,
-    ErrorKind::Protocol,
-    ErrorKind::Redirect,
-    ErrorKind::Other,
-];
 
 impl Script {
     /// One that serves well.
@@ -161,11 +142,14 @@ fn drawn(draw: &mut Draw) -> Trouble {
     let lasts_ns = if draw.unit() < 0.15 { FOREVER_NS } else { draw.log_between(5e6, 3e9) as u64 };
     let one_in = draw.pick(&[1, 3, 40, 1_000]);
     let away = [ErrorKind::Connect, ErrorKind::Connect, ErrorKind::Reset, ErrorKind::Timeout];
+    // What only a verification finds is no way in which a single operation fails.
+    let kinds: Vec<ErrorKind> =
+        ErrorKind::ALL.iter().copied().filter(|kind| *kind != ErrorKind::Corrupt).collect();
     let what = match draw.pick(&[0, 0, 1, 2, 3, 3, 3, 4, 5, 6, 7, 8]) {
         0 => What::Away(draw.pick(&away)),
         1 => What::Slow(draw.pick(&[2, 10, 1_000])),
         2 => What::Stall,
-        3 => What::Fails(draw.pick(&KINDS), one_in),
+        3 => What::Fails(draw.pick(&kinds), one_in),
         4 => What::Lies(one_in),
         5 => What::Short(one_in),
         6 => What::Breaks,

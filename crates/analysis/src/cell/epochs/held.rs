@@ -1,4 +1,4 @@
-//! What a cache of known size is expected to serve of each pass (F44).
+//! What a cache of known size is expected to serve of each epoch (F44).
 
 use feed::{Access, formula};
 use record::{Cell, Dataset};
@@ -45,12 +45,12 @@ impl Held {
         })
     }
 
-    /// Share of the bytes of a pass that it should serve, once it is full; absent for a policy that no formula covers, and
+    /// Share of the bytes of an epoch that it should serve, once it is full; absent for a policy that no formula covers, and
     /// for draws into a cache that is still filling.
     pub fn hits_of(&self, epoch: u64) -> Option<f64> {
         match (self.order, self.policy.as_str()) {
-            // Draws may come back to what the same pass has read already.
-            // In the first pass the cache fills while draws repeat, and no closed form says how far both are.
+            // Draws may come back to what the same epoch has read already.
+            // In the first epoch the cache fills while draws repeat, and no closed form says how far both are.
             (Order::Drawn, _) => (epoch > 0).then(|| formula::hits_of_draws(self.share)),
             // Each sample comes once, so that nothing is found that was not there before.
             (_, "lru" | "random") if epoch == 0 => Some(0.0),

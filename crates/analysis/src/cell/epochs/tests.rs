@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use record::{Epoch, Tier};
 
 use crate::fixture::{Builder, rep};
-use crate::{EpochFigures, EpochNote, summarise};
+use crate::{CellEpochs, EpochNote, summarise};
 
 const BYTES: u64 = 1_000_000_000;
 
@@ -21,7 +21,7 @@ fn epoch(epoch: u64, begun_ns: u64, ended_ns: u64) -> Epoch {
     }
 }
 
-/// A cell that made two passes of 500 ms and 400 ms, 10 ms apart, in each of three repetitions.
+/// A cell that made two epochs of 500 ms and 400 ms, 10 ms apart, in each of three repetitions.
 fn two(edit: impl Fn(&mut Epoch)) -> Builder {
     let mut builder = Builder::new();
     builder.cell("c", "disk", 8);
@@ -35,7 +35,7 @@ fn two(edit: impl Fn(&mut Epoch)) -> Builder {
     builder
 }
 
-fn figures(builder: &Builder) -> EpochFigures {
+fn figures(builder: &Builder) -> CellEpochs {
     summarise(&builder.record()).epochs[0].clone()
 }
 
@@ -62,7 +62,7 @@ fn a_record_without_epochs_has_none() {
 #[test]
 fn a_pass_is_its_bytes_by_the_time_from_its_first_operation_to_the_end_of_its_last() {
     let found = figures(&two(|_| {}));
-    let rates: Vec<f64> = found.epochs.iter().map(|pass| pass.bps.mean).collect();
+    let rates: Vec<f64> = found.epochs.iter().map(|epoch| epoch.bps.mean).collect();
     assert!(is_near(rates[0], 2e9) && is_near(rates[1], 2.5e9), "{rates:?}");
     assert_eq!(found.epochs[0].gap_s, None);
     assert!(is_near(found.epochs[1].gap_s.unwrap().mean, 0.01));
@@ -83,7 +83,7 @@ fn reads_past_the_page_cache_have_no_share_of_it() {
         let mut builder = two(|one| one.storage_bytes = Some(storage_bytes));
         builder.edit_cell("c", |cell| cell.cache = "bypass".into());
         let found = figures(&builder);
-        assert!(found.epochs.iter().all(|pass| pass.cache_share.is_none()));
+        assert!(found.epochs.iter().all(|epoch| epoch.cache_share.is_none()));
         assert_eq!(found.notes, []);
     }
 }
@@ -179,7 +179,7 @@ fn a_tier_that_had_no_time_to_keep_what_it_missed_says_so() {
 fn a_page_cache_of_unknown_size_foretells_nothing() {
     let found = figures(&two(|_| {}));
     assert_eq!(found.notes, []);
-    assert!(found.epochs.iter().all(|pass| pass.predicted_hits.is_none()));
+    assert!(found.epochs.iter().all(|epoch| epoch.predicted_hits.is_none()));
 }
 
 proptest! {
@@ -196,10 +196,10 @@ proptest! {
             (one.storage_bytes, one.tier_bytes) = (Some(bytes[1]), Some(bytes[2]));
             one.epoch = one.epoch.saturating_add(number);
         });
-        for pass in summarise(&builder.record()).epochs.iter().flat_map(|one| &one.epochs) {
-            let shares = [pass.cache_share, pass.tier_hits, pass.first_batch_s, pass.gap_s].into_iter().flatten();
-            let means = shares.map(|rate| rate.mean).chain([pass.bps.mean, pass.first_s.mean]);
-            prop_assert!(means.into_iter().all(f64::is_finite), "{pass:?}");
+        for epoch in summarise(&builder.record()).epochs.iter().flat_map(|one| &one.epochs) {
+            let shares = [epoch.cache_share, epoch.tier_hits, epoch.first_batch_s, epoch.gap_s].into_iter().flatten();
+            let means = shares.map(|rate| rate.mean).chain([epoch.bps.mean, epoch.first_s.mean]);
+            prop_assert!(means.into_iter().all(f64::is_finite), "{epoch:?}");
         }
     }
 }

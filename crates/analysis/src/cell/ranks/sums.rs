@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::passes;
+use super::merged;
 use record::{CacheProof, Ceiling, Emulated, HistogramText, Network, NfsMount, Rep, System, Trained, Usage};
 
 /// Everything that the repetitions of all ranks counted; the first of them gives what is equal on all. Its outcome and
@@ -25,8 +25,8 @@ pub(super) fn rep(of_ranks: &[&Rep]) -> Rep {
         system: system(of_ranks),
         emulated: emulated(of_ranks),
         trained: trained(of_ranks.iter().map(|rep| rep.trained.as_ref())),
-        epochs: passes::epochs(of_ranks),
-        checkpoints: passes::checkpoints(of_ranks),
+        epochs: merged::epochs(of_ranks),
+        checkpoints: merged::checkpoints(of_ranks),
         ..first.clone()
     }
 }

@@ -110,9 +110,9 @@ fn passes_and_checkpoints_of_the_ranks_are_one_of_all() {
     };
     let failed = CheckpointOutcome::Failed { reason: "no space".to_owned() };
     let one = folded(vec![of(0, 70, CheckpointOutcome::Complete), of(1, 90, failed.clone())]).remove(0);
-    let pass = &one.epochs[0];
-    assert_eq!((pass.begun_ns, pass.ended_ns, pass.bytes, pass.complete), (0, 90, 20, true));
-    assert_eq!((pass.storage_bytes, pass.tier_bytes), (None, Some(2)), "what one does not know");
+    let epoch = &one.epochs[0];
+    assert_eq!((epoch.begun_ns, epoch.ended_ns, epoch.bytes, epoch.complete), (0, 90, 20, true));
+    assert_eq!((epoch.storage_bytes, epoch.tier_bytes), (None, Some(2)), "what one does not know");
     let made = &one.checkpoints[0];
     assert_eq!((made.bytes, made.stall_ns, &made.outcome), (200, 90, &failed));
 }

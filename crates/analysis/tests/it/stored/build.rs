@@ -135,7 +135,7 @@ impl Book {
         self.lines.push(Line::Rep(Box::new(rep)));
     }
 
-    /// Four passes and the beginning of a fifth through a cache of half of the data.
+    /// Four epochs and the beginning of a fifth through a cache of half of the data.
     fn through_a_tier(&mut self) {
         let slug = self.cell("bucket/tier", ("bucket", 1), 128, |cell| {
             streamed(cell);
@@ -148,7 +148,7 @@ impl Book {
         for number in 0..REPETITIONS {
             let scale = JITTER[number as usize];
             let ops = (9_000.0 * scale * PACKED_BYTES as f64 * 30.0 / 4_194_304.0) as u64;
-            self.rep(&slug, number, ops, 4_194_304, |rep| rep.epochs = passes(scale));
+            self.rep(&slug, number, ops, 4_194_304, |rep| rep.epochs = epochs(scale));
         }
     }
 
@@ -281,10 +281,10 @@ fn trained(au: f64) -> Trained {
 }
 
 /// Passes of 200,000 samples, of which the tier serves more from the second on.
-fn passes(scale: f64) -> Vec<Epoch> {
+fn epochs(scale: f64) -> Vec<Epoch> {
     let bytes = SAMPLES * PACKED_BYTES;
     let mut begun_ns = 0;
-    let pass = |epoch: u64| {
+    let epoch = |epoch: u64| {
         let (seconds, hits) = if epoch == 0 { (7.6, 0.0) } else { (6.6, 0.155 + 0.005 * epoch as f64) };
         let complete = epoch < 4;
         let part = if complete { 1.0 } else { 0.2 };
@@ -306,7 +306,7 @@ fn passes(scale: f64) -> Vec<Epoch> {
         begun_ns = ended_ns + 60_000_000;
         one
     };
-    (0..5).map(pass).collect()
+    (0..5).map(epoch).collect()
 }
 
 fn axis(name: &str, value: &str, unit: &str) -> record::AxisWords {

@@ -5,7 +5,7 @@ use crate::fleet::Coming;
 
 const STREAM: Coming = Coming { readers: 1, together: 1, behind: 0 };
 
-/// A pass of so many reads that bring so many samples.
+/// An epoch of so many reads that bring so many samples.
 fn streamed(reads: u64, samples: u64, coming: Coming) -> JobData {
     JobData { first_ticket: 7, tickets_per_epoch: reads, samples, coming: Some(coming), endless: false }
 }
@@ -77,9 +77,9 @@ fn readers_stream_parts_of_a_pass_that_are_theirs_alone() {
     let job = job(training, data, 32);
     assert_eq!(job.steps_per_epoch, 16);
     let played = play(job, 4, ENDLESS, |_| (5, true));
-    // 56 of 60 samples are 24 of 25 reads (23.3), in each of two passes.
+    // 56 of 60 samples are 24 of 25 reads (23.3), in each of two epochs.
     assert_eq!(job.ops_per_epoch(1), Some(96));
-    let parts = |pass: u64| [0, 25, 50, 75].map(|first| 7 + pass * 100 + first);
+    let parts = |epoch: u64| [0, 25, 50, 75].map(|first| 7 + epoch * 100 + first);
     let expected = [0, 1].map(parts).concat().into_iter().flat_map(|first| first..first + 24);
     assert_eq!(played.tickets.iter().copied().collect::<BTreeSet<_>>(), expected.collect());
     assert_eq!(played.tickets[..4], [7, 32, 57, 82]);
@@ -149,7 +149,7 @@ proptest! {
     #[test]
     fn a_pass_has_every_sample_and_every_read_once_whatever_the_batch_the_reads_and_the_readers(
         training in trainings(), (reads, samples, mut coming) in streams(), batch in 1_u32..50,
-        passes in 1_u64..3, drop_last: bool, slots in 1_usize..6,
+        epochs in 1_u64..3, drop_last: bool, slots in 1_usize..6,
         latencies in prop::collection::vec(0_u64..40, 1..50),
     ) {
         let compute_ns = u64::from(batch) * 5;
@@ -161,17 +161,17 @@ proptest! {
             prop_assert!(drop_last);
             return Ok(());
         };
-        let steps = made.steps_per_epoch * passes;
+        let steps = made.steps_per_epoch * epochs;
         let job = job(training, streamed(reads, samples, coming), steps);
         let played = play(job, slots, ENDLESS, |n| (latencies[n as usize % latencies.len()], true));
         assert_adds_up(&played.end);
         prop_assert!(played.end.is_complete);
         let all: BTreeSet<u64> = played.tickets.iter().copied().collect();
         prop_assert_eq!(all.len(), played.tickets.len(), "a read was issued twice");
-        prop_assert_eq!(all.len() as u64, job.ops_per_epoch(1).unwrap() * passes);
+        prop_assert_eq!(all.len() as u64, job.ops_per_epoch(1).unwrap() * epochs);
         let computed_ns: u64 = played.end.accelerators.iter().map(|(_, counts)| counts.compute_ns).sum();
         let whole = steps * training.samples_per_step();
-        prop_assert_eq!(computed_ns, 5 * if drop_last { whole } else { samples * passes });
+        prop_assert_eq!(computed_ns, 5 * if drop_last { whole } else { samples * epochs });
         prop_assert!(played.end.accelerators.iter().all(|(_, counts)| counts.steps == steps));
         let decoded = if training.decode.is_some() { computed_ns / 5 } else { 0 };
         prop_assert_eq!(played.end.tally.decode_ns.len(), decoded);

@@ -17,6 +17,7 @@ const PLOT: (i32, i32) = (320, 200);
 /// Jobs that one figure holds.
 const PANELS_MAX: usize = 4;
 /// Room above the highest rate for the band that shows stalls, and where that begins.
+// The band at the top would else lie upon the highest seconds.
 const ROOM: f64 = 1.12;
 const BAND_FROM: f64 = 0.95;
 
@@ -68,6 +69,7 @@ fn panel(course: &Course<'_>, height: i32) -> PlotPanel {
     let room = if extent.high > 0.0 { extent.high * ROOM } else { 1.0 };
     let y = Scale::rates(Extent { high: room, ..extent }, "reads").0;
     let last_s = Mark::widths(&line).high.max(timeline.window_s);
+    // A checkpoint that is written when the window closes ends behind the scale.
     let at = |seconds: f64| seconds.clamp(0.0, last_s);
     let (mut regions, mut marks) = (Vec::new(), Vec::new());
     for span in &timeline.spans {

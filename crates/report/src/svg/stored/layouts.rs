@@ -9,6 +9,7 @@ use super::super::sign::Sample;
 use super::super::theme::Ink;
 use super::super::wording::target_title;
 use super::title::layout;
+use crate::group::place;
 use crate::number::{grouped, three_digits, times};
 use crate::plot::PlotTable;
 use crate::stored::sample;
@@ -52,6 +53,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     if extent.is_empty() {
         return None;
     }
+    // By decades: shards deliver small samples a hundred times as fast as files.
     let y = Scale::decades(extent.low / 1.2, extent.high * 1.2, "samples/s, log scale", grouped);
     let of_panel = |(target, marks): (&Target, Vec<Mark>)| {
         let depths = target.series.iter().flat_map(|series| &series.points).map(|point| point.depth);
@@ -89,6 +91,7 @@ fn targets(summary: &Summary) -> Vec<Target> {
         let first = panel.series.first().map(|series| series.layout.as_str());
         panel.series.iter().any(|series| Some(series.layout.as_str()) != first)
     };
+    // A target of one layout compares nothing, and has its curve in the plot of throughput.
     targets.retain(layouts);
     targets
 }
@@ -102,19 +105,14 @@ fn add(
     let Some(figures) = cell.figures().filter(|figures| figures.samples_per_s.mean > 0.0) else { return };
     let (layout, way) = (layout(summary, cell).to_owned(), way(cell, curve));
     let name = format!("{layout} {way}");
-    let number = ways.iter().position(|known| *known == name).unwrap_or_else(|| {
-        ways.push(name);
-        ways.len() - 1
-    });
+    let number = place(ways, |known| *known == name, || name.clone());
     // Samples of another size are no other point of a curve.
     let target = match sample(summary, cell) {
         Some(sample) => format!("{}, {sample}", target_title(summary, &cell.cell.target)),
         None => target_title(summary, &cell.cell.target),
     };
-    let at = targets.iter().position(|panel| panel.name == target).unwrap_or_else(|| {
-        targets.push(Target { name: target, series: Vec::new(), line: None });
-        targets.len() - 1
-    });
+    let made = || Target { name: target.clone(), series: Vec::new(), line: None };
+    let at = place(targets, |panel| panel.name == target, made);
     let panel = &mut targets[at];
     panel.line = panel.line.or(cell.line.map(|line| line.samples_per_s)).filter(|line| *line > 0.0);
     let point = Point {

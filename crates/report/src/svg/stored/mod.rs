@@ -1,4 +1,4 @@
-//! Layouts, epochs and checkpoints as plots: files against shards, throughput and cache pass by pass, and what
+//! Layouts, epochs and checkpoints as plots: files against shards, throughput and cache epoch by epoch, and what
 //! checkpoints take from the reads beside them.
 
 mod checkpoints;

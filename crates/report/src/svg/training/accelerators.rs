@@ -9,6 +9,7 @@ use super::super::sign::{Sample, Sign};
 use super::super::theme::Ink;
 use super::jobs::{shared_but_accelerators, target};
 use super::tables;
+use crate::group::{distinct, place};
 use crate::number::cut_percent;
 use crate::side;
 use crate::training::{Job, jobs};
@@ -43,6 +44,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
         let x = Scale::counts(numbers(target), "accelerators on this client");
         let y = Scale::percents(Mark::heights(&marks), STEP, "accelerator utilization (AU), %");
         PlotPanel::new(vec![target.name.clone()], (x, y), height_of(targets.len(), PLOT), marks)
+            // The lowest where a scenario varies it: below that none is fed.
             .starving_below(thresholds(target).into_iter().reduce(f64::min))
             .labelled(labels(target))
     };
@@ -65,14 +67,9 @@ fn targets<'a>(summary: &Summary, jobs: &[Job<'a>]) -> Vec<Target<'a>> {
         let is_alike = |other: &&Job<'_>| other.cell.cell.target == job.cell.cell.target;
         let of_target: Vec<_> = jobs.iter().filter(is_alike).copied().collect();
         let way = way(job, &of_target);
-        let number = ways.iter().position(|known| *known == way).unwrap_or_else(|| {
-            ways.push(way.clone());
-            ways.len() - 1
-        });
-        let at = targets.iter().position(|target| target.name == name).unwrap_or_else(|| {
-            targets.push(Target { name, series: Vec::new() });
-            targets.len() - 1
-        });
+        let number = place(&mut ways, |known| *known == way, || way.clone());
+        let is_named = |target: &Target<'_>| target.name == name;
+        let at = place(&mut targets, is_named, || Target { name: name.clone(), series: Vec::new() });
         let series = &mut targets[at].series;
         match series.iter_mut().find(|series| series.number == number) {
             Some(series) => series.jobs.push(*job),
@@ -82,6 +79,7 @@ fn targets<'a>(summary: &Summary, jobs: &[Job<'a>]) -> Vec<Target<'a>> {
     for series in targets.iter_mut().flat_map(|target| &mut target.series) {
         series.jobs.sort_by_key(|job| job.plan.accelerators);
     }
+    // A point alone is a row of the table.
     targets.retain(|target| numbers(target).len() > 1);
     targets
 }
@@ -112,13 +110,8 @@ fn numbers(target: &Target<'_>) -> Vec<u32> {
 
 /// The thresholds of a target: one, unless it was varied.
 fn thresholds(target: &Target<'_>) -> Vec<f64> {
-    let mut found: Vec<f64> = Vec::new();
-    for job in target.series.iter().flat_map(|series| &series.jobs) {
-        if !found.contains(&job.plan.threshold) {
-            found.push(job.plan.threshold);
-        }
-    }
-    found
+    let jobs = target.series.iter().flat_map(|series| &series.jobs);
+    distinct(jobs.map(|job| job.plan.threshold))
 }
 
 /// `90`, `92.5`.
@@ -127,13 +120,13 @@ fn whole(share: f64) -> String {
     percent.strip_suffix(".0").map_or(percent.clone(), str::to_owned)
 }
 
-fn place(job: &Job<'_>, au: f64) -> At {
+fn spot(job: &Job<'_>, au: f64) -> At {
     (f64::from(job.plan.accelerators), au)
 }
 
 fn point(job: &Job<'_>) -> Point {
     Point {
-        at: place(job, job.training.au.mean),
+        at: spot(job, job.training.au.mean),
         span: span_of(&job.training.au),
         is_hollow: job.figures.is_client_limited() || !job.figures.is_valid(),
     }
@@ -147,7 +140,7 @@ fn marks(target: &Target<'_>) -> Vec<Mark> {
         marks.push(Mark::Line(Point::line(&points), Stroke::curve(series.number)));
         let predicted = |job: &Job<'_>| {
             let au = job.training.predicted.as_ref()?.au;
-            Some(Mark::sign(place(job, au), Sign::Dash, Ink::Series(series.number)))
+            Some(Mark::sign(spot(job, au), Sign::Dash, Ink::Series(series.number)))
         };
         marks.extend(series.jobs.iter().filter_map(predicted));
         marks.extend(points.iter().map(|point| Mark::point(point, series.number)));

@@ -7,6 +7,7 @@ use crate::side;
 use crate::training::{Job, chosen, is_demo, jobs};
 
 /// Jobs up to which a plot shows each of them; beyond, one of each target.
+// As many lanes and curves as colours: more of them are told apart by nobody.
 const JOBS_MAX: usize = 8;
 
 /// The settings that all jobs share; none where they do not.
@@ -21,6 +22,7 @@ pub(super) fn shared_but_accelerators(jobs: &[Job<'_>]) -> Vec<String> {
 
 fn shared<'a>(jobs: &[Job<'a>], get: fn(&Job<'a>) -> String) -> Vec<String> {
     let first = jobs.first().map(get);
+    // All or none: settings that hold for some would be taken for those of all.
     first.into_iter().filter(|first| jobs.iter().all(|job| get(job) == *first)).collect()
 }
 

@@ -36,6 +36,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     let any_storage = all.iter().any(|cell| cell.storage);
     let shown = all.into_iter().filter(|cell| cell.storage == any_storage);
     let mut groups = grid::groups(shown, |group: &[&CellSummary], cell| belongs(summary, group, cell));
+    // A group in which every cell failed is no grid: the table says why.
     groups.retain(|group| is_varied(group) && group.iter().any(|cell| Job::measured(cell).is_some()));
     if groups.is_empty() {
         return None;
@@ -82,6 +83,7 @@ fn panels(group: &[&CellSummary], title: &str) -> Vec<PlotPanel> {
     ahead.dedup();
     let name = |fetching: &Fetching| {
         let words = group.iter().find(|cell| Fetching::of(cell) == *fetching).map(|cell| fetch(cell));
+        // Names of rows share one margin with all panels, and a long one would narrow the grids.
         shortened(&words.unwrap_or_default(), 13)
     };
     let rows: Vec<String> = ways.iter().map(name).collect();

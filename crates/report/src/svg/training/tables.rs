@@ -8,6 +8,7 @@ use crate::plot::PlotTable;
 use crate::training::{Job, fetch, jobs};
 
 /// Steps of each job that the table of the timeline holds.
+// As many as the plot draws.
 const STEPS_MAX: usize = 40;
 
 fn table(columns: &[&str], rows: Vec<Vec<String>>) -> PlotTable {
@@ -76,6 +77,7 @@ pub(super) fn waits(summary: &Summary) -> PlotTable {
     let (jobs, _) = shown(summary);
     let at = |job: &Job<'_>, share: f64| {
         let waits = &job.training.waits;
+        // The nearest from above: a wait is never told too short.
         milliseconds(waits.iter().find(|wait| wait.0 >= share - 1e-9).map(|wait| wait.1))
     };
     let row = |job: &Job<'_>| {

@@ -95,6 +95,7 @@ fn stretches(steps: &[TrainedStep], span_ns: u64) -> Vec<Stretch> {
     let mut found = Vec::new();
     let mut before_ns = 0;
     for (number, step) in steps.iter().enumerate() {
+        // A batch that was ready before the step before it ended was not waited for.
         let ready_ns = step.ready_ns.clamp(before_ns, step.start_ns.max(before_ns));
         let parts = [
             (Pastime::Wait, before_ns, ready_ns),
@@ -114,6 +115,7 @@ fn times(span_ns: u64, is_cut: bool) -> Scale {
         2_000_000.. => ("ms", 1e6),
         _ => ("us", 1e3),
     };
+    // Said at the axis: a job that ends at the edge of the plot would look finished.
     let goes_on = if is_cut { "; the record goes on beyond the right edge" } else { "" };
     let ticks = Scale::linear(span_ns as f64 / unit_ns, TICKS, "").ticks;
     let ticks = ticks.into_iter().map(|(value, words)| (value * unit_ns, words)).collect();

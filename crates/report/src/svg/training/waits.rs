@@ -14,6 +14,7 @@ use crate::training::Job;
 /// Height of the plot.
 const PLOT: i32 = 340;
 /// How far below the shortest wait the place of those that did not wait is, as a factor.
+// Apart from the shortest wait: none is no short wait.
 const NONE_BELOW: f64 = 5.0;
 /// A step that did not wait is recorded with the shortest wait there is.
 const WAITED_MIN_NS: u64 = 2;
@@ -57,6 +58,7 @@ fn course_label(summary: &Summary, job: &Job<'_>, jobs: &[Job<'_>]) -> Vec<Strin
 /// Time of a step, where it is the same in all jobs, with its label.
 fn compute(jobs: &[Job<'_>]) -> Option<(u64, Vec<String>)> {
     let compute_ns = jobs.first()?.plan.compute_ns;
+    // Two such lines would be two yardsticks for one curve.
     let is_one = compute_ns >= WAITED_MIN_NS && jobs.iter().all(|job| job.plan.compute_ns == compute_ns);
     let words = vec!["a step computes".to_owned(), feed::format_duration_ns(compute_ns)];
     is_one.then_some((compute_ns, words))
@@ -85,6 +87,7 @@ fn times(jobs: &[Job<'_>]) -> Scale {
         let ns = ns as f64;
         extent.with(Extent { low: ns, high: ns, low_peak: ns })
     });
+    // Where no step waited the scale still needs two ends.
     let known = if known.is_empty() { Extent { low: 2.0, high: 2.0, low_peak: 2.0 } } else { known };
     let (low, high) = (10_f64.powf(known.low.log10().floor()), (known.high * 1.3).max(known.low * 10.0));
     let times = Scale::decades(low, high, "", duration).ticks.into_iter().filter(|tick| tick.0 >= low);

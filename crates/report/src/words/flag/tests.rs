@@ -227,7 +227,7 @@ fn every_flag_says_what_was_found_and_what_to_do() {
         "dataset read once before the window ended",
         "dataset read once after 37 of 100 steps",
         "1 read abandoned",
-        "1 latencies above 60 s",
+        "1 latency above 60 s",
         "latencies of 1 repetition missing",
         "1 file opened inside the windows, because not all could be held",
         NAMES_IN_MEMORY,

@@ -1,8 +1,8 @@
 //! The cells of checkpoints: those that write and restore them, and jobs with and without them.
 
 use plan::{
-    Access, Axis, Beside, Cache, Cell, Checkpoint, DatasetSpec, Engine, Load, Operation, Saving, Streams,
-    Task,
+    Access, Axis, Cache, Cell, Checkpoint, DatasetSpec, Engine, JobCheckpoints, Load, Operation, Saving,
+    Streams, Task,
 };
 
 use crate::host::HostFacts;
@@ -69,7 +69,8 @@ fn beside(checkpoints: &Checkpoints, is_written: &impl Fn(usize) -> bool, cell: 
         cell.axes.push(Axis { name: "checkpoint", value: word.to_owned(), unit: "" });
         let checkpoint = || Checkpoint { to, ..checkpoints.plan.clone() };
         let every_steps = checkpoints.every_steps;
-        cell.beside = mode.map(|mode| Beside { checkpoint: checkpoint(), mode, every_steps });
+        cell.job_checkpoints =
+            mode.map(|mode| JobCheckpoints { checkpoint: checkpoint(), mode, every_steps });
         cell
     };
     std::iter::once(None).chain(checkpoints.modes.iter().copied().map(Some)).map(with).collect()

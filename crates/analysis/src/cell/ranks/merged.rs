@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use record::{Checkpoint, CheckpointOutcome, Epoch, Rep};
 
-/// One pass of all: it begins with the first of them and is over with the last.
+/// One epoch of all: it begins with the first of them and is over with the last.
 pub(super) fn epochs(of_ranks: &[&Rep]) -> Vec<Epoch> {
     let mut of_number: BTreeMap<u64, Vec<&Epoch>> = BTreeMap::new();
     for epoch in of_ranks.iter().flat_map(|rep| &rep.epochs) {
@@ -27,7 +27,7 @@ pub(super) fn epochs(of_ranks: &[&Rep]) -> Vec<Epoch> {
             bytes: sum(|one| one.bytes),
             storage_bytes: known(|one| one.storage_bytes),
             tier_bytes: known(|one| one.tier_bytes),
-            // A pass that a host did not come to read a part of the data.
+            // An epoch that a host did not come to read a part of the data.
             complete: all.len() == of_ranks.len() && all.iter().all(|one| one.complete),
         }
     };
