@@ -68,6 +68,11 @@ fuzz *ARGS:
 soak UNIT="seconds" MOST="3600":
     .ci/soak {{UNIT}} {{MOST}}
 
+# Others' tests against the emulated servers, and feedline against others' servers: `just others S3_TESTS`, where S3_TESTS is a
+# checkout of Ceph's s3-tests. `just others --write S3_TESTS` puts the tables into the book.
+others *ARGS:
+    .ci/others {{ARGS}}
+
 # Longer proofs: more property cases, 100,000 storages of known truth, 10,000 that misbehave, fuzzing, a folder of a million files, benchmarks, shards read back by Python, known
 # vulnerabilities (needs the advisory database).
 nightly:
@@ -79,6 +84,7 @@ nightly:
     just perf
     just soak repetitions 400
     just formats-readback
+    just others
     cargo deny check advisories
 
 # Shards of every layout, read back by the libraries that training jobs use. Needs Python 3 and its package index.

@@ -353,7 +353,7 @@ pub(crate) struct EmulateArgs {
     /// Port on 127.0.0.1; a free one by default
     #[arg(long, default_value_t = 0)]
     pub(crate) port: u16,
-    /// S3: the one bucket
+    /// S3: the bucket that is there from the start
     #[arg(long, default_value = "bench")]
     pub(crate) bucket: String,
     /// NFS: the one export

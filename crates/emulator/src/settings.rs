@@ -47,7 +47,7 @@ pub struct Settings {
     pub protocol: Protocol,
     /// Port on 127.0.0.1; 0 takes a free one.
     pub port: u16,
-    /// S3: the one bucket.
+    /// S3: the bucket that is there from the start.
     pub bucket: String,
     /// S3: who may ask.
     pub keys: BucketKeys,

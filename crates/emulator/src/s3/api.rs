@@ -1,23 +1,26 @@
 //! The operations of the service that the bucket answers; `s3s` refuses all others as not implemented.
 
+use hyper::StatusCode;
 use hyper::header::HeaderName;
 use s3s::dto::{
-    AbortMultipartUploadInput, AbortMultipartUploadOutput, Bucket as BucketEntry,
-    CompleteMultipartUploadInput, CompleteMultipartUploadOutput, CopyObjectInput, CopyObjectOutput,
-    CopyObjectResult, CopyPartResult, CreateBucketInput, CreateBucketOutput, CreateMultipartUploadInput,
-    CreateMultipartUploadOutput, DeleteObjectInput, DeleteObjectOutput, DeleteObjectsInput,
-    DeleteObjectsOutput, DeletedObject, ETagCondition, GetBucketLocationInput, GetBucketLocationOutput,
-    GetObjectInput, GetObjectOutput, GetObjectTaggingInput, GetObjectTaggingOutput, HeadBucketInput,
-    HeadBucketOutput, HeadObjectInput, HeadObjectOutput, ListBucketsInput, ListBucketsOutput,
-    ListObjectsInput, ListObjectsOutput, ListObjectsV2Input, ListObjectsV2Output, MetadataDirective,
-    ObjectIdentifier, PostObjectInput, PostObjectOutput, PutObjectInput, PutObjectOutput,
-    UploadPartCopyInput, UploadPartCopyOutput, UploadPartInput, UploadPartOutput,
+    AbortMultipartUploadInput, AbortMultipartUploadOutput, CompleteMultipartUploadInput,
+    CompleteMultipartUploadOutput, CompletedPart, CopyObjectInput, CopyObjectOutput, CopyObjectResult,
+    CopyPartResult, CreateBucketInput, CreateBucketOutput, CreateMultipartUploadInput,
+    CreateMultipartUploadOutput, DeleteBucketInput, DeleteBucketOutput, DeleteObjectInput,
+    DeleteObjectOutput, DeleteObjectsInput, DeleteObjectsOutput, DeletedObject, ETag, ETagCondition,
+    GetBucketLocationInput, GetBucketLocationOutput, GetObjectInput, GetObjectOutput, GetObjectTaggingInput,
+    GetObjectTaggingOutput, HeadBucketInput, HeadBucketOutput, HeadObjectInput, HeadObjectOutput,
+    ListBucketsInput, ListBucketsOutput, ListObjectsInput, ListObjectsOutput, ListObjectsV2Input,
+    ListObjectsV2Output, MetadataDirective, ObjectIdentifier, PostObjectInput, PostObjectOutput,
+    PutObjectInput, PutObjectOutput, UploadPartCopyInput, UploadPartCopyOutput, UploadPartInput,
+    UploadPartOutput,
 };
 use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
 
 use crate::draw::Fault;
 
 use super::bucket::{self, Bucket};
+use super::buckets::Buckets;
 use super::condition::{Reading, Writing};
 use super::copy;
 use super::description::Description;
@@ -60,14 +63,14 @@ macro_rules! summed {
 }
 
 #[async_trait::async_trait]
-impl S3 for Bucket {
+impl S3 for Buckets {
     async fn get_object(&self, request: S3Request<GetObjectInput>) -> Answer<GetObjectOutput> {
         known::only(&request, known::SAID, &[known::READING, known::CHECKED])?;
         let overridden = |name: &HeaderName| has(request.uri.query(), &format!("response-{name}"));
         let is_corrupted = request.extensions.get() == Some(&Fault::Corrupted);
         let input = request.input;
         let reading = reading!(input: if_match, if_none_match, if_modified_since, if_unmodified_since);
-        let (object, range) = self.read(&input.bucket, &input.key, &reading, input.range)?;
+        let (object, range) = self.bucket(&input.bucket)?.read(&input.key, &reading, input.range)?;
         let length = object.content.length();
         let content_range =
             range.as_ref().map(|range| format!("bytes {}-{}/{length}", range.start, range.end - 1));
@@ -89,7 +92,7 @@ impl S3 for Bucket {
         known::only(&request, &[], &[known::READING, known::CHECKED])?;
         let input = request.input;
         let reading = reading!(input: if_match, if_none_match, if_modified_since, if_unmodified_since);
-        let (object, range) = self.read(&input.bucket, &input.key, &reading, input.range)?;
+        let (object, range) = self.bucket(&input.bucket)?.read(&input.key, &reading, input.range)?;
         let range = range.unwrap_or(0..object.content.length());
         let output = HeadObjectOutput {
             accept_ranges: Some("bytes".to_owned()),
@@ -105,14 +108,14 @@ impl S3 for Bucket {
         known::only(&request, &[], &[known::WRITING, known::DIGESTS, known::DESCRIPTION])?;
         let (digests, description) = (Digests::declared(&request)?, Description::of(&request.headers));
         let input = request.input;
-        self.check(&input.bucket)?;
+        let bucket = self.bucket(&input.bucket)?;
         listing::check_text("key", &input.key)?;
         let writing = Writing::new(input.if_match, input.if_none_match)?;
         // Looked at here to refuse early, and again under the lock that keeps the object.
-        self.may_write(&input.key, &writing)?;
-        let bytes = self.receive(input.body, digests).await?;
+        bucket.may_write(&input.key, &writing)?;
+        let bytes = bucket.receive(input.body, digests).await?;
         let checksum = bytes.checksum.clone();
-        let e_tag = self.keep(input.key, Object::of_part(bytes, description), &writing)?;
+        let e_tag = bucket.keep(input.key, Object::of_part(bytes, description), &writing)?;
         Ok(S3Response::new(summed!(PutObjectOutput, e_tag, checksum)))
     }
 
@@ -126,7 +129,7 @@ impl S3 for Bucket {
         request: S3Request<GetObjectTaggingInput>,
     ) -> Answer<GetObjectTaggingOutput> {
         known::only(&request, &["tagging"], &[])?;
-        self.object(&request.input.bucket, &request.input.key)?;
+        self.bucket(&request.input.bucket)?.object(&request.input.key)?;
         // Whoever would set tags is refused.
         Ok(S3Response::new(GetObjectTaggingOutput { tag_set: Vec::new(), version_id: None }))
     }
@@ -138,20 +141,20 @@ impl S3 for Bucket {
             &[known::SOURCE, known::WRITING, known::DESCRIPTION, &["x-amz-metadata-directive"]],
         )?;
         let input = request.input;
-        self.check(&input.bucket)?;
+        let bucket = self.bucket(&input.bucket)?;
         listing::check_text("key", &input.key)?;
         let reading = reading!(
             input: copy_source_if_match, copy_source_if_none_match, copy_source_if_modified_since,
             copy_source_if_unmodified_since
         );
         let writing = Writing::of_headers(&request.headers)?;
-        let (source_key, source) = self.source(&input.copy_source, &reading)?;
+        let (from, source) = self.source(&input.copy_source, &reading)?;
         // S3 copies up to 5 GiB at once. A client that was never refused here would fail there.
         copy::check_length(&source)?;
         let description = match input.metadata_directive.as_ref().map(MetadataDirective::as_str) {
             Some(MetadataDirective::REPLACE) => Description::of(&request.headers),
             // As S3 does: nothing of the object would change.
-            None | Some(MetadataDirective::COPY) if source_key == input.key => {
+            None | Some(MetadataDirective::COPY) if from == (input.bucket.as_str(), input.key.as_str()) => {
                 return Err(s3_error!(InvalidRequest, "a copy of an object onto itself changes nothing"));
             }
             None | Some(MetadataDirective::COPY) => source.description.clone(),
@@ -159,7 +162,7 @@ impl S3 for Bucket {
         };
         let copy = source.copied(description);
         let last_modified = Some(copy.modified());
-        let e_tag = Some(self.keep(input.key, copy, &writing)?);
+        let e_tag = Some(bucket.keep(input.key, copy, &writing)?);
         Ok(S3Response::new(CopyObjectOutput {
             copy_object_result: Some(CopyObjectResult {
                 e_tag,
@@ -176,10 +179,10 @@ impl S3 for Bucket {
     ) -> Answer<CreateMultipartUploadOutput> {
         known::only(&request, &["uploads"], &[known::SUMMED, known::DESCRIPTION])?;
         let input = request.input;
-        self.check(&input.bucket)?;
+        let bucket = self.bucket(&input.bucket)?;
         listing::check_text("key", &input.key)?;
         Ok(S3Response::new(CreateMultipartUploadOutput {
-            upload_id: Some(self.begin_upload(input.key.clone(), Description::of(&request.headers))),
+            upload_id: Some(bucket.begin_upload(input.key.clone(), Description::of(&request.headers))),
             bucket: Some(input.bucket),
             key: Some(input.key),
             ..CreateMultipartUploadOutput::default()
@@ -190,13 +193,13 @@ impl S3 for Bucket {
         known::only(&request, &["partNumber", "uploadId"], &[known::DIGESTS])?;
         let digests = Digests::declared(&request)?;
         let input = request.input;
-        self.check(&input.bucket)?;
+        let bucket = self.bucket(&input.bucket)?;
         // Everything that can be refused is refused before the body is taken in.
         bucket::check_part_number(input.part_number)?;
-        self.upload(&input.upload_id, &input.key, |_| ())?;
-        let part = self.receive(input.body, digests).await?;
+        bucket.upload(&input.upload_id, &input.key, |_| ())?;
+        let part = bucket.receive(input.body, digests).await?;
         let (e_tag, checksum) = (part.e_tag(), part.checksum.clone());
-        self.upload(&input.upload_id, &input.key, |upload| upload.parts.insert(input.part_number, part))?;
+        bucket.upload(&input.upload_id, &input.key, |upload| upload.parts.insert(input.part_number, part))?;
         Ok(S3Response::new(summed!(UploadPartOutput, e_tag, checksum)))
     }
 
@@ -206,17 +209,17 @@ impl S3 for Bucket {
     ) -> Answer<UploadPartCopyOutput> {
         known::only(&request, &["partNumber", "uploadId"], &[known::SOURCE, &["x-amz-copy-source-range"]])?;
         let input = request.input;
-        self.check(&input.bucket)?;
+        let bucket = self.bucket(&input.bucket)?;
         bucket::check_part_number(input.part_number)?;
-        self.upload(&input.upload_id, &input.key, |_| ())?;
+        bucket.upload(&input.upload_id, &input.key, |_| ())?;
         let reading = reading!(
             input: copy_source_if_match, copy_source_if_none_match, copy_source_if_modified_since,
             copy_source_if_unmodified_since
         );
         let (_, source) = self.source(&input.copy_source, &reading)?;
-        let part = self.part_of(&source, input.copy_source_range.as_deref()).await?;
+        let part = bucket.part_of(&source, input.copy_source_range.as_deref()).await?;
         let e_tag = Some(part.e_tag());
-        self.upload(&input.upload_id, &input.key, |upload| upload.parts.insert(input.part_number, part))?;
+        bucket.upload(&input.upload_id, &input.key, |upload| upload.parts.insert(input.part_number, part))?;
         let last_modified = Some(source.modified());
         Ok(S3Response::new(UploadPartCopyOutput {
             copy_part_result: Some(CopyPartResult { e_tag, last_modified, ..CopyPartResult::default() }),
@@ -230,28 +233,14 @@ impl S3 for Bucket {
     ) -> Answer<CompleteMultipartUploadOutput> {
         known::only(&request, &["uploadId"], &[known::WRITING, known::SUMMED])?;
         let input = request.input;
-        self.check(&input.bucket)?;
+        let bucket = self.bucket(&input.bucket)?;
         let writing = Writing::new(input.if_match, input.if_none_match)?;
-        self.may_write(&input.key, &writing)?;
         let wanted = input.multipart_upload.and_then(|upload| upload.parts).unwrap_or_default();
-        let numbers: Vec<i32> = wanted.iter().filter_map(|part| part.part_number).collect();
-        if numbers.is_empty() || !numbers.is_sorted_by(|before, after| before < after) {
-            return Err(s3_error!(InvalidPartOrder));
-        }
-        let is_there = |upload: &mut bucket::Upload| {
-            wanted.iter().all(|part| {
-                let kept = part.part_number.and_then(|number| upload.parts.get(&number));
-                kept.is_some_and(|kept| kept.is_as_listed(part))
-            })
+        let e_tag = match bucket.completed(&input.upload_id, &input.key) {
+            // Whoever lost the answer asks again, and is told the same.
+            Some(e_tag) => e_tag,
+            None => bucket.complete(&input.upload_id, &input.key, &wanted, &writing)?,
         };
-        // Before the upload is ended: one that is refused stays under way, as in S3.
-        if !self.upload(&input.upload_id, &input.key, is_there)? {
-            return Err(s3_error!(InvalidPart));
-        }
-        let mut upload = self.end_upload(&input.upload_id, &input.key)?;
-        let parts = numbers.iter().filter_map(|number| upload.parts.remove(number)).collect();
-        let object = Object::of_parts(self.empty(), parts, upload.description);
-        let e_tag = self.keep(input.key.clone(), object, &writing)?;
         Ok(S3Response::new(CompleteMultipartUploadOutput {
             bucket: Some(input.bucket),
             key: Some(input.key),
@@ -265,18 +254,17 @@ impl S3 for Bucket {
         request: S3Request<AbortMultipartUploadInput>,
     ) -> Answer<AbortMultipartUploadOutput> {
         known::only(&request, &["uploadId"], &[])?;
-        self.check(&request.input.bucket)?;
-        self.end_upload(&request.input.upload_id, &request.input.key)?;
+        self.bucket(&request.input.bucket)?.end_upload(&request.input.upload_id, &request.input.key)?;
         Ok(S3Response::new(AbortMultipartUploadOutput::default()))
     }
 
     async fn list_objects_v2(&self, request: S3Request<ListObjectsV2Input>) -> Answer<ListObjectsV2Output> {
         known::only(&request, known::PAGES[0], &[])?;
         let input = request.input;
-        self.check(&input.bucket)?;
+        let bucket = self.bucket(&input.bucket)?;
         // A token goes before `start-after`, which is of the first page alone.
         let token = input.continuation_token.as_deref().map(listing::after).transpose()?;
-        let listing = self.list(&ListRequest {
+        let listing = bucket.list(&ListRequest {
             prefix: input.prefix.as_deref(),
             delimiter: input.delimiter.as_deref(),
             after: token.as_deref().or(input.start_after.as_deref()),
@@ -293,8 +281,8 @@ impl S3 for Bucket {
             contents: Some(listing.contents),
             common_prefixes: Some(listing.common_prefixes),
             name: Some(input.bucket),
-            prefix: input.prefix.map(|prefix| names.write(prefix)),
-            delimiter: input.delimiter.map(|delimiter| names.write(delimiter)),
+            prefix: Some(names.write(input.prefix.unwrap_or_default())),
+            delimiter: input.delimiter.filter(|delimiter| !delimiter.is_empty()).map(|by| names.write(by)),
             start_after: input.start_after.map(|key| names.write(key)),
             encoding_type: names.encoding(),
             continuation_token: input.continuation_token,
@@ -305,8 +293,8 @@ impl S3 for Bucket {
     async fn list_objects(&self, request: S3Request<ListObjectsInput>) -> Answer<ListObjectsOutput> {
         known::only(&request, known::PAGES[1], &[])?;
         let input = request.input;
-        self.check(&input.bucket)?;
-        let listing = self.list(&ListRequest {
+        let bucket = self.bucket(&input.bucket)?;
+        let listing = bucket.list(&ListRequest {
             prefix: input.prefix.as_deref(),
             delimiter: input.delimiter.as_deref(),
             after: input.marker.as_deref().filter(|marker| !marker.is_empty()),
@@ -324,9 +312,10 @@ impl S3 for Bucket {
             contents: Some(listing.contents),
             common_prefixes: Some(listing.common_prefixes),
             name: Some(input.bucket),
-            prefix: input.prefix.map(|prefix| names.write(prefix)),
-            delimiter: input.delimiter.map(|delimiter| names.write(delimiter)),
-            marker: input.marker.map(|marker| names.write(marker)),
+            prefix: Some(names.write(input.prefix.unwrap_or_default())),
+            delimiter: input.delimiter.filter(|_| is_folded).map(|delimiter| names.write(delimiter)),
+            // There even where nothing was asked for: clients go on from it.
+            marker: Some(names.write(input.marker.unwrap_or_default())),
             encoding_type: names.encoding(),
             ..ListObjectsOutput::default()
         }))
@@ -335,8 +324,8 @@ impl S3 for Bucket {
     async fn delete_object(&self, request: S3Request<DeleteObjectInput>) -> Answer<DeleteObjectOutput> {
         known::only(&request, &[], &[&["if-match"]])?;
         let input = request.input;
-        self.check(&input.bucket)?;
-        self.remove(&input.key, &Writing::of_match(input.if_match))?;
+        let bucket = self.bucket(&input.bucket)?;
+        bucket.remove(&input.key, &Writing::of_match(input.if_match))?;
         Ok(S3Response::new(DeleteObjectOutput::default()))
     }
 
@@ -344,7 +333,7 @@ impl S3 for Bucket {
         known::only(&request, &["delete"], &[known::DIGESTS])?;
         digest::check_whole(&request)?;
         let input = request.input;
-        self.check(&input.bucket)?;
+        let bucket = self.bucket(&input.bucket)?;
         if input.delete.objects.len() > DELETED_MAX {
             return Err(s3_error!(MalformedXML, "at most {DELETED_MAX} objects are deleted by one request"));
         }
@@ -356,7 +345,7 @@ impl S3 for Bucket {
         let (mut deleted, mut errors) = (Vec::new(), Vec::new());
         for wanted in input.delete.objects {
             let key = Some(wanted.key.clone());
-            match self.remove_one(wanted) {
+            match bucket.remove_one(wanted) {
                 Ok(()) if is_quiet => {}
                 Ok(()) => deleted.push(DeletedObject { key, ..DeletedObject::default() }),
                 Err(error) => errors.push(s3s::dto::Error {
@@ -373,28 +362,41 @@ impl S3 for Bucket {
 
     async fn head_bucket(&self, request: S3Request<HeadBucketInput>) -> Answer<HeadBucketOutput> {
         known::only(&request, &[], &[])?;
-        self.check(&request.input.bucket)?;
+        self.bucket(&request.input.bucket)?;
         Ok(S3Response::new(HeadBucketOutput::default()))
     }
 
     async fn create_bucket(&self, request: S3Request<CreateBucketInput>) -> Answer<CreateBucketOutput> {
-        // Tools often make their bucket first, and go on when it is theirs already.
-        if request.input.bucket == self.name {
-            return Err(s3_error!(BucketAlreadyOwnedByYou));
+        known::only(&request, &[], &[])?;
+        let input = request.input;
+        let configuration = input.create_bucket_configuration.unwrap_or_default();
+        if configuration.bucket.is_some() || configuration.location.is_some() {
+            return Err(s3_error!(NotImplemented, "a directory bucket; leave Bucket and Location out"));
         }
-        Err(s3_error!(TooManyBuckets, "this emulated server holds the bucket {} and no other", self.name))
+        let location = configuration.location_constraint.filter(|location| !location.as_str().is_empty());
+        let path = format!("/{}", input.bucket);
+        self.create(input.bucket, location)?;
+        Ok(S3Response::new(CreateBucketOutput { location: Some(path) }))
+    }
+
+    async fn delete_bucket(&self, request: S3Request<DeleteBucketInput>) -> Answer<DeleteBucketOutput> {
+        known::only(&request, &[], &[])?;
+        self.delete(&request.input.bucket)?;
+        Ok(S3Response::with_status(DeleteBucketOutput::default(), StatusCode::NO_CONTENT))
     }
 
     async fn list_buckets(&self, request: S3Request<ListBucketsInput>) -> Answer<ListBucketsOutput> {
-        known::only(&request, &["max-buckets", "prefix"], &[])?;
-        let bucket = BucketEntry {
-            name: Some(self.name.clone()),
-            creation_date: Some(self.created.clone()),
-            ..BucketEntry::default()
-        };
-        let is_listed = self.name.starts_with(request.input.prefix.as_deref().unwrap_or_default());
-        let buckets = Some(is_listed.then_some(bucket).into_iter().collect());
-        Ok(S3Response::new(ListBucketsOutput { buckets, ..ListBucketsOutput::default() }))
+        known::only(&request, &["continuation-token", "max-buckets", "prefix"], &[])?;
+        let input = request.input;
+        let after = input.continuation_token.as_deref().map(listing::after).transpose()?;
+        let prefix = input.prefix.as_deref().unwrap_or_default();
+        let (buckets, next) = self.page(prefix, after.as_deref(), input.max_buckets)?;
+        Ok(S3Response::new(ListBucketsOutput {
+            buckets: Some(buckets),
+            continuation_token: next.as_deref().map(listing::token),
+            owner: Some(listing::owner()),
+            prefix: input.prefix,
+        }))
     }
 
     async fn get_bucket_location(
@@ -402,12 +404,35 @@ impl S3 for Bucket {
         request: S3Request<GetBucketLocationInput>,
     ) -> Answer<GetBucketLocationOutput> {
         known::only(&request, &["location"], &[])?;
-        self.check(&request.input.bucket)?;
-        Ok(S3Response::new(GetBucketLocationOutput::default()))
+        let location_constraint = self.bucket(&request.input.bucket)?.location.clone();
+        Ok(S3Response::new(GetBucketLocationOutput { location_constraint }))
     }
 }
 
 impl Bucket {
+    /// Makes an object of the parts of an upload that are `wanted`, and ends the upload.
+    fn complete(&self, id: &str, key: &str, wanted: &[CompletedPart], writing: &Writing) -> S3Result<ETag> {
+        self.may_write(key, writing)?;
+        let numbers: Vec<i32> = wanted.iter().filter_map(|part| part.part_number).collect();
+        if numbers.is_empty() || !numbers.is_sorted_by(|before, after| before < after) {
+            return Err(s3_error!(InvalidPartOrder));
+        }
+        let is_there = |upload: &mut bucket::Upload| {
+            wanted.iter().all(|part| {
+                let kept = part.part_number.and_then(|number| upload.parts.get(&number));
+                kept.is_some_and(|kept| kept.is_as_listed(part))
+            })
+        };
+        // Before the upload is ended: one that is refused stays under way, as in S3.
+        if !self.upload(id, key, is_there)? {
+            return Err(s3_error!(InvalidPart));
+        }
+        let mut upload = self.end_upload(id, key)?;
+        let parts = numbers.iter().filter_map(|number| upload.parts.remove(number)).collect();
+        let object = Object::of_parts(self.empty(), parts, upload.description, id.to_owned());
+        self.keep(key.to_owned(), object, writing)
+    }
+
     /// Removes one of many objects. Of its conditions, a bucket that is no directory knows the ETag alone.
     fn remove_one(&self, wanted: ObjectIdentifier) -> S3Result<()> {
         if wanted.version_id.is_some() || wanted.size.is_some() || wanted.last_modified_time.is_some() {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hyper::body::{Body as _, Bytes};
-use s3s::dto::{ETag, Range as AskedRange, StreamingBlob, Timestamp};
+use s3s::dto::{BucketLocationConstraint, ETag, Range as AskedRange, StreamingBlob, Timestamp};
 use s3s::{Body, S3Result, s3_error};
 
 use crate::clock;
@@ -37,11 +37,11 @@ pub(super) struct Upload {
     pub(super) parts: BTreeMap<i32, Part>,
 }
 
-/// The one bucket.
+/// A bucket.
 pub(super) struct Bucket {
-    pub(super) name: String,
     pub(super) created: Timestamp,
-    pub(super) shape: Arc<Shape>,
+    /// Where it was asked to lie. It lies here.
+    pub(super) location: Option<BucketLocationConstraint>,
     objects: RwLock<Objects>,
     uploads: Mutex<HashMap<String, Upload>>,
     next_upload: AtomicU64,
@@ -49,21 +49,15 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    pub(super) fn new(name: &str, shape: &Arc<Shape>, budget: &Arc<Budget>) -> Self {
+    pub(super) fn new(budget: &Arc<Budget>, location: Option<BucketLocationConstraint>) -> Self {
         Self {
-            name: name.to_owned(),
             created: timestamp(u64::from(clock::unix_time().0)),
-            shape: Arc::clone(shape),
+            location,
             objects: RwLock::default(),
             uploads: Mutex::default(),
             next_upload: AtomicU64::new(1),
             budget: Arc::clone(budget),
         }
-    }
-
-    /// Refuses a bucket that is not there.
-    pub(super) fn check(&self, bucket: &str) -> S3Result<()> {
-        if bucket == self.name { Ok(()) } else { Err(s3_error!(NoSuchBucket)) }
     }
 
     pub(super) fn objects(&self) -> RwLockReadGuard<'_, Objects> {
@@ -74,20 +68,18 @@ impl Bucket {
         self.objects.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn object(&self, bucket: &str, key: &str) -> S3Result<Arc<Object>> {
-        self.check(bucket)?;
+    pub(super) fn object(&self, key: &str) -> S3Result<Arc<Object>> {
         self.objects().get(key).cloned().ok_or_else(|| s3_error!(NoSuchKey))
     }
 
     /// The object of a read whose conditions hold, and what of it is asked for; `None` is all of it.
     pub(super) fn read(
         &self,
-        bucket: &str,
         key: &str,
         reading: &Reading,
         range: Option<AskedRange>,
     ) -> S3Result<(Arc<Object>, Option<Range<u64>>)> {
-        let object = self.object(bucket, key)?;
+        let object = self.object(key)?;
         reading.check(&object)?;
         let range = range.map(|range| range.check(object.content.length())).transpose()?;
         Ok((object, range))
@@ -131,6 +123,12 @@ impl Bucket {
             Some(upload) if upload.key == key => Ok(with(upload)),
             _ => Err(s3_error!(NoSuchUpload)),
         }
+    }
+
+    /// What an upload was completed to, while it is there.
+    pub(super) fn completed(&self, id: &str, key: &str) -> Option<ETag> {
+        let objects = self.objects();
+        objects.get(key).filter(|object| object.is_of_upload(id)).map(|object| object.e_tag())
     }
 
     pub(super) fn end_upload(&self, id: &str, key: &str) -> S3Result<Upload> {

@@ -8,6 +8,7 @@ use s3s::dto::{Checksum, CopySource, Range as Asked};
 use s3s::{S3Result, s3_error};
 
 use super::bucket::{Bucket, CHUNK_BYTES, append};
+use super::buckets::Buckets;
 use super::condition::Reading;
 use super::object::{Object, Part};
 
@@ -15,7 +16,7 @@ use super::object::{Object, Part};
 /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html>).
 const SOURCE_BYTES_MAX: u64 = 5 << 30;
 
-/// The key within `source`, if it is one of a bucket.
+/// Bucket and key of a source, if it is one of a bucket.
 fn named(source: &CopySource) -> S3Result<(&str, &str)> {
     match source {
         CopySource::Bucket { bucket, key, version_id: None } => Ok((bucket, key)),
@@ -26,19 +27,21 @@ fn named(source: &CopySource) -> S3Result<(&str, &str)> {
     }
 }
 
-impl Bucket {
-    /// The object that is to be copied, and its key.
+impl Buckets {
+    /// The object that is to be copied, with its bucket and its key.
     pub(super) fn source<'a>(
         &self,
         source: &'a CopySource,
         reading: &Reading,
-    ) -> S3Result<(&'a str, Arc<Object>)> {
+    ) -> S3Result<((&'a str, &'a str), Arc<Object>)> {
         let (bucket, key) = named(source)?;
-        let object = self.object(bucket, key)?;
+        let object = self.bucket(bucket)?.object(key)?;
         reading.check_source(&object)?;
-        Ok((key, object))
+        Ok(((bucket, key), object))
     }
+}
 
+impl Bucket {
     /// A part that is a range of an object, or all of it.
     pub(super) async fn part_of(&self, object: &Object, range: Option<&str>) -> S3Result<Part> {
         let mut left = part_range(range, object.content.length())?;

@@ -28,8 +28,10 @@ impl Description {
                 CONTENT_ENCODING => without_chunks(value.as_bytes()),
                 _ => value.as_bytes().to_vec(),
             };
+            // What a client says of its own may be nothing.
+            let is_said = !value.is_empty() || name.as_str().starts_with(METADATA);
             let value = HeaderValue::from_maybe_shared(value).ok()?;
-            (!value.is_empty()).then(|| (name.clone(), value))
+            is_said.then(|| (name.clone(), value))
         });
         Self(kept.collect())
     }

@@ -8,7 +8,8 @@ use s3s::host::{S3Host, VirtualHost};
 /// Domain of this machine, with all names below it (RFC 6761, section 6.3).
 const LOCAL: &str = ".localhost";
 
-/// The bucket within a host, where one is named there: below [`LOCAL`] any, below other domains the one that is served.
+/// The bucket within a host, where one is named there: below [`LOCAL`] any, below other domains the one that is served
+/// from the start.
 pub(super) fn bucket<'a>(host: &'a str, served: &str) -> Option<&'a str> {
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
     // 127.0.0.1 is no bucket `127` in the domain `0.0.1`.
@@ -19,7 +20,7 @@ pub(super) fn bucket<'a>(host: &'a str, served: &str) -> Option<&'a str> {
     if is_served { Some(&name[..served.len()]) } else { name.strip_suffix(LOCAL) }
 }
 
-/// The hosts of a server that holds one bucket.
+/// The hosts of a server that starts with this bucket.
 pub(super) struct Hosts {
     pub(super) bucket: String,
 }

@@ -83,7 +83,7 @@ fn beyond(last: &str, query: &Query<'_>) -> String {
 /// taken for one.
 pub(super) fn token(next: &str) -> String {
     // In the letters of a URL, since clients put it into a query.
-    BASE64_URL_SAFE_NO_PAD.encode([&hash(next).to_be_bytes()[..], next.as_bytes()].concat())
+    BASE64_URL_SAFE_NO_PAD.encode([&hash(&[next]).to_be_bytes()[..], next.as_bytes()].concat())
 }
 
 /// Where the page goes on that a client has this token for.
@@ -92,7 +92,7 @@ pub(super) fn after(token: &str) -> S3Result<String> {
         let bytes = BASE64_URL_SAFE_NO_PAD.decode(token).ok()?;
         let (hashed, next) = bytes.split_first_chunk()?;
         let next = String::from_utf8(next.to_vec()).ok()?;
-        (hash(&next).to_be_bytes() == *hashed).then_some(next)
+        (hash(&[next.as_str()]).to_be_bytes() == *hashed).then_some(next)
     };
     next().ok_or_else(|| s3_error!(InvalidArgument, "the continuation token is none that was given out"))
 }
@@ -109,8 +109,10 @@ pub(super) fn check_text(name: &str, text: &str) -> S3Result<()> {
     Ok(())
 }
 
-/// Who is said to own every object.
-const OWNER: &str = "feedline-emulator";
+/// Who is said to own every bucket and every object.
+pub(super) fn owner() -> Owner {
+    Owner { id: Some("feedline-emulator".to_owned()), ..Owner::default() }
+}
 
 /// What a client asks for.
 pub(super) struct ListRequest<'a> {
@@ -201,7 +203,7 @@ fn entry(key: &str, object: &Object, names: Names, has_owner: bool) -> Entry {
         size: Some(object.content.length().cast_signed()),
         e_tag: Some(object.e_tag()),
         last_modified: Some(object.modified()),
-        owner: has_owner.then(|| Owner { id: Some(OWNER.to_owned()), ..Owner::default() }),
+        owner: has_owner.then(owner),
         ..Entry::default()
     }
 }
@@ -231,8 +233,14 @@ mod tests {
     use crate::content::{Budget, Content};
 
     fn objects(keys: &[&str]) -> Objects {
-        let object =
-            || Arc::new(Object::of_parts(Content::new(&Budget::new(0)), Vec::new(), Description::default()));
+        let object = || {
+            Arc::new(Object::of_parts(
+                Content::new(&Budget::new(0)),
+                Vec::new(),
+                Description::default(),
+                String::new(),
+            ))
+        };
         keys.iter().map(|key| ((*key).to_owned(), object())).collect()
     }
 

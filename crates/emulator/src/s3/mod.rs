@@ -1,8 +1,9 @@
-//! S3 over plain HTTP: `s3s` reads requests, checks their signatures and writes replies; the bucket, the delays and
-//! the faults are ours.
+//! S3 over plain HTTP: `s3s` reads requests, checks their signatures and writes replies; the buckets, the delays
+//! and the faults are ours.
 
 mod api;
 mod bucket;
+mod buckets;
 mod condition;
 mod copy;
 mod description;
@@ -36,7 +37,8 @@ use crate::send_limits::SendLimits;
 use crate::settings::{BucketKeys, Settings};
 use crate::shape::{Extent, RequestKind, Shape, Ticket};
 use crate::timer::Timer;
-use bucket::{Bucket, CHUNK_BYTES};
+use bucket::CHUNK_BYTES;
+use buckets::Buckets;
 use digest::Whole;
 use host::Hosts;
 use lent::Rest;
@@ -61,16 +63,17 @@ pub(crate) struct Service {
     prefix_folders: usize,
 }
 
-/// What a request is about, as far as its line says.
-struct RequestLine<'a> {
-    kind: RequestKind,
+/// What a request is about, by its host and its path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Named<'a> {
+    bucket: &'a str,
     /// Empty where the bucket is meant.
     key: &'a str,
 }
 
 impl Service {
     pub(crate) fn new(settings: &Settings, shape: &Arc<Shape>, budget: &Arc<Budget>) -> Self {
-        let mut builder = S3ServiceBuilder::new(Bucket::new(&settings.bucket, shape, budget));
+        let mut builder = S3ServiceBuilder::new(Buckets::new(&settings.bucket, shape, budget));
         if let BucketKeys::Signed { id, secret } = &settings.keys {
             builder.set_auth(SimpleAuth::from_single(id.as_str(), secret.reveal()));
         }
@@ -113,10 +116,12 @@ impl Service {
     ) -> Result<HttpResponse, HttpError> {
         let (ticket, object, is_data) = {
             let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or("");
-            let key = key(request.uri().path(), host::bucket(host, &self.bucket).is_some());
-            let line = request_line(request.method(), key, request.uri().query());
-            let prefix = prefix(line.key, self.prefix_folders);
-            (self.shape.admit(line.kind, prefix), hash(line.key), line.kind == RequestKind::Data)
+            let named = named(request.uri().path(), host::bucket(host, &self.bucket));
+            let kind = kind(request.method(), named.key, request.uri().query());
+            let prefix = prefix(named.key, self.prefix_folders);
+            // Each bucket has prefixes of its own.
+            let ticket = self.shape.admit(kind, &format!("{}/{prefix}", named.bucket));
+            (ticket, hash(&[named.bucket, named.key]), kind == RequestKind::Data)
         };
         let Some(ticket) = ticket else { return Ok(slow_down()) };
         match ticket.fault {
@@ -134,7 +139,7 @@ impl Service {
             }
             Some(Fault::Reset | Fault::Stall | Fault::Truncated | Fault::Corrupted) | None => {}
         }
-        let (rest, is_waiting) = (Rest::default(), request.headers().contains_key(EXPECT));
+        let (rest, is_waiting) = (Rest::default(), is_waiting(&request));
         let mut request = taken(request, &rest).await?;
         if let Some(fault) = ticket.fault {
             request.extensions_mut().insert(fault);
@@ -184,7 +189,12 @@ impl Service {
 async fn taken(request: Request<Incoming>, rest: &Rest) -> Result<Request<Body>, HttpError> {
     let bytes = number(request.headers(), CONTENT_LENGTH.as_str());
     let is_list = *request.method() == Method::POST && has(request.uri().query(), "delete");
-    let limit = if is_list { LIST_BYTES } else { SMALL_BODY_BYTES };
+    let limit = match (is_list, is_waiting(&request)) {
+        (true, _) => LIST_BYTES,
+        // To begin with the body is to tell a client to go on that is to be told to stop.
+        (false, true) => 0,
+        (false, false) => SMALL_BODY_BYTES,
+    };
     let mut request = request.map(|body| rest.lend(body));
     if bytes.is_some_and(|bytes| bytes <= limit) {
         let body = request.body_mut().store_all_limited(limit as usize).await.map_err(HttpError::new)?;
@@ -193,10 +203,19 @@ async fn taken(request: Request<Incoming>, rest: &Rest) -> Result<Request<Body>,
     Ok(request)
 }
 
-/// What a path names behind the bucket.
-fn key(path: &str, host_has_bucket: bool) -> &str {
+/// Whether a client sends its body only once it is told to go on.
+fn is_waiting<T>(request: &Request<T>) -> bool {
+    request.headers().contains_key(EXPECT)
+}
+
+/// The bucket that a host names, or the path, and what the path names behind it.
+fn named<'a>(path: &'a str, of_host: Option<&'a str>) -> Named<'a> {
     let path = path.trim_start_matches('/');
-    if host_has_bucket { path } else { path.split_once('/').map_or("", |(_, key)| key) }
+    let (bucket, key) = match of_host {
+        Some(bucket) => (bucket, path),
+        None => path.split_once('/').unwrap_or((path, "")),
+    };
+    Named { bucket, key }
 }
 
 /// Whether a query has this name, with a value or without.
@@ -206,14 +225,13 @@ fn has(query: Option<&str>, name: &str) -> bool {
     query.unwrap_or_default().split('&').any(|pair| pair.split('=').next() == Some(name))
 }
 
-fn request_line<'a>(method: &Method, key: &'a str, query: Option<&str>) -> RequestLine<'a> {
+fn kind(method: &Method, key: &str, query: Option<&str>) -> RequestKind {
     let is_about = ["uploadId", "tagging"].iter().any(|name| has(query, name));
-    let kind = match *method {
+    match *method {
         Method::GET if !key.is_empty() && !is_about => RequestKind::Data,
         Method::GET | Method::HEAD => RequestKind::Metadata,
         _ => RequestKind::Other,
-    };
-    RequestLine { kind, key }
+    }
 }
 
 /// The folders that begin a key, at most so many: what shares one rate of requests.
@@ -222,10 +240,14 @@ fn prefix(key: &str, folders: usize) -> &str {
     ends.take(folders).last().map_or("", |end| &key[..end])
 }
 
-fn hash(key: &str) -> u64 {
+fn hash(names: &[&str]) -> u64 {
     // Without random keys, so that a token is valid on every connection.
     let mut hasher = DefaultHasher::new();
-    hasher.write(key.as_bytes());
+    for name in names {
+        hasher.write(name.as_bytes());
+        // No text has this byte: two names are told from one.
+        hasher.write_u8(0xff);
+    }
     hasher.finish()
 }
 
@@ -269,7 +291,7 @@ mod tests {
 
     #[test]
     fn requests_are_told_apart_by_their_line() {
-        let kind = |method, path, query| request_line(&method, key(path, false), query).kind;
+        let kind = |method, path, query| kind(&method, named(path, None).key, query);
         assert_eq!(kind(Method::GET, "/b/key", None), RequestKind::Data);
         assert_eq!(kind(Method::GET, "/b/key", Some("x-id=GetObject")), RequestKind::Data);
         assert_eq!(kind(Method::GET, "/b/key", Some("uploadId=1")), RequestKind::Metadata);

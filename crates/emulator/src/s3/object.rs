@@ -68,11 +68,13 @@ pub(super) struct Object {
     pub(super) description: Description,
     tag: Tag,
     modified_s: u64,
+    /// The upload whose parts it is made of.
+    upload: Option<String>,
 }
 
 impl Object {
     fn new(content: Arc<Content>, description: Description, tag: Tag) -> Self {
-        Self { content, description, tag, modified_s: u64::from(clock::unix_time().0) }
+        Self { content, description, tag, modified_s: u64::from(clock::unix_time().0), upload: None }
     }
 
     /// The object that was uploaded at once.
@@ -80,15 +82,21 @@ impl Object {
         Self::new(Arc::new(part.content), description, Tag { md5: part.md5, parts: 0 })
     }
 
-    /// The object that these parts make, into `whole`.
-    pub(super) fn of_parts(mut whole: Content, parts: Vec<Part>, description: Description) -> Self {
+    /// The object that these parts of an upload make, into `whole`.
+    pub(super) fn of_parts(
+        mut whole: Content,
+        parts: Vec<Part>,
+        description: Description,
+        upload: String,
+    ) -> Self {
         // As S3 makes it: the MD5 of the parts' MD5s, and how many they were.
         let (mut md5, count) = (Md5::new(), parts.len());
         for part in parts {
             md5.update(part.md5);
             whole.append(part.content);
         }
-        Self::new(Arc::new(whole), description, Tag { md5: md5.finalize().into(), parts: count })
+        let tag = Tag { md5: md5.finalize().into(), parts: count };
+        Self { upload: Some(upload), ..Self::new(Arc::new(whole), description, tag) }
     }
 
     /// A copy with the ETag of this one. That of an object in parts is no MD5 of its bytes, in S3 that of its copy is.
@@ -99,6 +107,11 @@ impl Object {
 
     pub(super) fn e_tag(&self) -> ETag {
         self.tag.e_tag()
+    }
+
+    /// Whether it is what this upload was completed to.
+    pub(super) fn is_of_upload(&self, id: &str) -> bool {
+        self.upload.as_deref() == Some(id)
     }
 
     pub(super) fn modified(&self) -> Timestamp {

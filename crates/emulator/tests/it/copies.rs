@@ -84,11 +84,12 @@ fn parts_are_copied_from_ranges_of_objects() {
     assert!(client.get("/bench/to").body == data);
 }
 
-const SAID: [&str; 4] = [
+const SAID: [&str; 5] = [
     "Content-Type: application/x-thing",
     "Content-Encoding: gzip",
     "Cache-Control: no-store",
     "x-amz-meta-made-by: Someone",
+    "x-amz-meta-nothing: ",
 ];
 
 /// Name and value of a header line.

@@ -101,7 +101,8 @@ impl Client {
         self.receive(method != "HEAD")
     }
 
-    fn receive(&mut self, has_body: bool) -> Reply {
+    /// The next reply. One that only tells the client to go on is a reply too.
+    pub(crate) fn receive(&mut self, has_body: bool) -> Reply {
         let end = loop {
             if let Some(at) = self.unread.windows(4).position(|end| end == b"\r\n\r\n") {
                 break at + 4;

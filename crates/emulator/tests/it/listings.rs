@@ -81,6 +81,27 @@ fn names_are_percent_encoded_where_asked() {
     }
 }
 
+/// Clients go on from the marker, and take a delimiter that is said for one that folds.
+#[test]
+fn a_listing_says_what_it_was_asked_for() {
+    let (_server, mut client) = holding(&["a"]);
+    let page = client.get("/bench");
+    assert_eq!((page.element("Marker"), page.element("Prefix")), (Some(""), Some("")));
+    assert_eq!(client.get("/bench?list-type=2").element("Prefix"), Some(""));
+    for version in ["list-type=2&", ""] {
+        assert_eq!(
+            client.get(&format!("/bench?{version}delimiter=")).element("Delimiter"),
+            None,
+            "{version}"
+        );
+        assert_eq!(
+            client.get(&format!("/bench?{version}delimiter=/")).element("Delimiter"),
+            Some("/"),
+            "{version}"
+        );
+    }
+}
+
 #[test]
 fn the_first_version_lists_the_same_by_markers() {
     let keys = ["a/1", "a/2", "a/3/x", "a/3/y", "b"];

@@ -76,6 +76,20 @@ fn a_refusal_reaches_a_client_that_is_still_sending() {
     assert_eq!(client.get("/bench/k").body, b"first");
 }
 
+/// A client that waits to be told to go on is told to stop, however little it would send.
+#[test]
+fn who_is_refused_is_not_told_to_go_on() {
+    let server = unsigned();
+    let mut client = Client::connect(server.port());
+    let refused = client.send("PUT", "/none/k", &["Expect: 100-continue"], b"little");
+    assert_eq!(refused.refusal(), (404, "NoSuchBucket"));
+    let mut client = Client::connect(server.port());
+    let told = client.send("PUT", "/bench/k", &["Expect: 100-continue"], b"little");
+    assert_eq!(told.status, 100);
+    assert_eq!(client.receive(true).status, 200);
+    assert_eq!(client.get("/bench/k").body, b"little");
+}
+
 #[test]
 fn parts_make_an_object() {
     let server = unsigned();
@@ -95,6 +109,12 @@ fn parts_make_an_object() {
     let body = format!("<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>");
     let done = client.send("POST", &format!("/bench/big?uploadId={id}"), &[], body.as_bytes());
     assert_eq!(done.status, 200, "{}", done.text());
+    let again = client.send("POST", &format!("/bench/big?uploadId={id}"), &[], body.as_bytes());
+    assert_eq!(
+        (again.status, again.element("ETag")),
+        (200, done.element("ETag")),
+        "its answer may have been lost"
+    );
     assert!(client.get("/bench/big").body == data);
     // MD5 of the MD5s of the three parts, by Python's hashlib.
     assert_eq!(client.get("/bench/big").header("etag"), Some("\"f316d9118beae9404b057a5eb1c14576-3\""));
@@ -102,6 +122,10 @@ fn parts_make_an_object() {
     assert_eq!(whole.header("etag"), Some("\"25f9e794323b453885f5181f1b624d0b\""));
     let abort = client.send("DELETE", &format!("/bench/big?uploadId={id}"), &[], b"");
     assert_eq!(abort.status, 404, "it is over");
+    client.put("/bench/big", b"another");
+    let late = client.send("POST", &format!("/bench/big?uploadId={id}"), &[], body.as_bytes());
+    assert_eq!(late.refusal(), (404, "NoSuchUpload"), "it made another object than the one that is there");
+    assert_eq!(client.get("/bench/big").body, b"another");
 }
 
 #[test]

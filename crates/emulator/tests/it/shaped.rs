@@ -110,8 +110,9 @@ fn a_prefix_beyond_its_rate_is_refused_and_others_are_not() {
     assert_eq!((refused.status, refused.text().contains("SlowDown")), (503, true));
     assert_eq!(client.send("HEAD", "/bench/a/1", &[], b"").status, 503);
     assert_eq!(client.get("/bench/c/1").status, 200, "another prefix");
+    assert_eq!(client.get("/other/a/1").status, 404, "the prefix of another bucket");
     let span = server.end();
-    assert_eq!((span.requests, span.throttled), (4, 2));
+    assert_eq!((span.requests, span.throttled), (5, 2));
 }
 
 #[test]
