@@ -26,6 +26,7 @@ mod retry;
 mod sampled;
 mod schedule;
 mod search;
+mod seconds;
 mod server;
 mod sums;
 mod system;

@@ -10,6 +10,7 @@ use crate::decoders::DecodersEnd;
 use crate::epochs::{self, Around, Numbering};
 use crate::pace::Paced;
 use crate::sampled::Sample;
+use crate::seconds;
 use crate::sums;
 use crate::trainer::{Train, TrainEnd};
 use crate::usage::Meter;
@@ -122,7 +123,7 @@ pub(crate) fn merge(
         ..Rep::empty(&cell.slug, outcome(load.asked, trained.as_ref(), finished_ns < window.close_ns, ends))
     };
     let rep = Rep { trained: trained.map(|end| end.trained), ..rep };
-    let seconds = sums::seconds(&ends.iter().map(|end| &*end.recorder.seconds));
+    let seconds = seconds::of_all(&ends.iter().map(|end| &end.recorder.seconds));
     let sampled = ends.iter().flat_map(|end| end.recorder.sampled.iter().copied()).collect();
     Measured::new(rep, seconds, sampled)
 }

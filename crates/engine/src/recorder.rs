@@ -1,4 +1,4 @@
-//! What one worker counts. No allocation per operation: a new histogram once a second, nothing else.
+//! What one worker counts. No allocation per operation: some hundred bytes once a second, nothing else.
 
 use backend::{Completion, ErrorKind, Stamps};
 use hdrhistogram::Histogram;
@@ -6,13 +6,12 @@ use plan::{Operation, Words};
 
 use crate::epochs::{self, EpochCount};
 use crate::sampled::Sample;
+use crate::seconds::{Ended, Seconds};
 use crate::window::Window;
 
 /// Reads that a worker keeps for a second reading, at most.
 // Several workers offer theirs and 64 are kept of a cell; more would only be hashed.
 const SAMPLED_MAX: usize = 16;
-
-const SECOND_NS: u64 = 1_000_000_000;
 
 /// Failures by kind.
 #[derive(Debug, Clone, Default)]
@@ -28,26 +27,6 @@ impl ErrorCounts {
     /// Those that occurred.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (ErrorKind, u64)> + '_ {
         ErrorKind::ALL.iter().copied().zip(self.0).filter(|(_, count)| *count > 0)
-    }
-}
-
-/// One second of the window.
-#[derive(Debug)]
-pub(crate) struct Second {
-    pub(crate) ops: u64,
-    pub(crate) bytes: u64,
-    pub(crate) service_ns: Histogram<u64>,
-}
-
-impl Second {
-    /// That of a time since the window opened.
-    #[inline]
-    pub(crate) fn at(seconds: &mut Vec<Self>, since_opened_ns: u64) -> &mut Self {
-        let index = (since_opened_ns / SECOND_NS) as usize;
-        while seconds.len() <= index {
-            seconds.push(Self { ops: 0, bytes: 0, service_ns: record::new_interval_histogram() });
-        }
-        &mut seconds[index]
     }
 }
 
@@ -92,7 +71,7 @@ pub(crate) struct Recorder {
     pub(crate) service_ns: Histogram<u64>,
     /// Phases of operations, where there are some.
     pub(crate) phases_ns: Vec<(&'static str, Histogram<u64>)>,
-    pub(crate) seconds: Vec<Second>,
+    pub(crate) seconds: Seconds,
     /// What it counted of each epoch.
     pub(crate) epochs: Vec<EpochCount>,
     /// Whether folders are listed: a completion then counts entries and no bytes.
@@ -119,7 +98,7 @@ impl Recorder {
             clamped: 0,
             service_ns: record::new_histogram(),
             phases_ns: phases.iter().map(|name| (*name, record::new_interval_histogram())).collect(),
-            seconds: Vec::new(),
+            seconds: Seconds::default(),
             epochs: Vec::new(),
             lists: operation == Operation::List,
             batch: Batch::default(),
@@ -217,10 +196,8 @@ impl Recorder {
             let tier_bytes = if origin.from_tier { bytes } else { 0 };
             let added = EpochCount { ended: ops, ops, bytes, tier_bytes, ..EpochCount::at(done_ns) };
             epochs::count(&mut self.epochs, origin.epoch, &added);
-            let second = Second::at(&mut self.seconds, done_ns - window.open_ns);
-            second.ops += ops;
-            second.bytes += bytes;
-            second.service_ns.saturating_record_n(latency_ns.max(1), ops);
+            let ended = Ended { ops, bytes, service_ns: latency_ns.max(1) };
+            self.seconds.count(done_ns - window.open_ns, ended);
         }
     }
 

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use backend::{ErrorKind, QueueReport};
 use hdrhistogram::Histogram;
-use record::{Interval, counter};
-
-use crate::recorder::Second;
+use record::counter;
 
 /// What every queue was granted; where they differ, each answer.
 pub(crate) fn granted<'a>(reports: impl Iterator<Item = &'a QueueReport>) -> BTreeMap<String, String> {
@@ -48,23 +46,6 @@ pub(crate) fn errors(counts: impl Iterator<Item = (ErrorKind, u64)>) -> BTreeMap
         *errors.entry(kind.name().to_owned()).or_insert(0) += count;
     }
     errors
-}
-
-/// The seconds of all workers, from those of each.
-pub(crate) fn seconds<'a>(workers: &(impl Iterator<Item = &'a [Second]> + Clone)) -> Vec<Interval> {
-    // A worker that ended early, or had no read in the last second, has fewer.
-    let length = workers.clone().map(<[Second]>::len).max().unwrap_or(0);
-    let at = |index: usize| {
-        let mut service_ns = record::new_interval_histogram();
-        let (mut ops, mut bytes) = (0, 0);
-        for second in workers.clone().filter_map(|seconds| seconds.get(index)) {
-            ops += second.ops;
-            bytes += second.bytes;
-            add(&mut service_ns, &second.service_ns);
-        }
-        Interval { second: index as u32, ops, bytes, service_ns: record::encode(&service_ns) }
-    };
-    (0..length).map(at).collect()
 }
 
 /// Adds a histogram of the same range and precision, for which the sum cannot fail.

@@ -24,6 +24,8 @@ pub struct Layouts {
     pub gains: Vec<LayoutGain>,
     /// Cells that read streams, with what is known of their order.
     pub streamed: Vec<Streamed>,
+    /// Whether the scenario asks for samples of several sizes.
+    pub samples_differ: bool,
 }
 
 /// How one dataset lies.
@@ -104,7 +106,12 @@ pub(crate) fn of_run(record: &RunRecord, cells: &[CellSummary]) -> Layouts {
         let order = order(&cell.cell, datasets.get(cell.cell.dataset), record.run.ranks);
         (cell.storage && !order.is_empty()).then_some(Streamed { cell: index, order })
     });
+    // Here and not where a cell is named: a run of 10,000 cells names each of them several times.
+    let mut payloads = cells.iter().filter_map(|cell| payload(&cell.cell));
+    let samples_differ =
+        payloads.next().is_some_and(|first| payloads.any(|bytes| bytes.total_cmp(&first).is_ne()));
     Layouts {
+        samples_differ,
         datasets: shown.filter_map(figures).collect(),
         gains: if any_packed { gain::of_cells(record, cells) } else { Vec::new() },
         streamed: streamed.collect(),

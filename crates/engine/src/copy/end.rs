@@ -7,6 +7,7 @@ use plan::Cell;
 use record::{CacheProof, HistogramText, Outcome, Rep, counter};
 
 use crate::outcome::Measured;
+use crate::seconds;
 use crate::sums;
 use crate::usage::Meter;
 
@@ -44,7 +45,7 @@ impl Ended {
             granted: self.granted(),
             ..Rep::empty(&cell.slug, self.outcome())
         };
-        Measured::new(rep, sums::seconds(&tallies().map(|tally| &*tally.seconds)), Vec::new())
+        Measured::new(rep, seconds::of_all(&tallies().map(|tally| &tally.seconds)), Vec::new())
     }
 
     fn sum(&self, of: fn(&WorkerEnd) -> u64) -> u64 {

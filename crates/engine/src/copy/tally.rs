@@ -3,7 +3,8 @@
 use backend::{ErrorKind, StoreError};
 use hdrhistogram::Histogram;
 
-use crate::recorder::{ErrorCounts, Second};
+use crate::recorder::ErrorCounts;
+use crate::seconds::{Ended, Seconds};
 
 /// An object or shard that is durable under its name.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +40,7 @@ pub(super) struct Tally {
     pub(super) service_ns: Histogram<u64>,
     pub(super) read_ns: Histogram<u64>,
     pub(super) publish_ns: Histogram<u64>,
-    pub(super) seconds: Vec<Second>,
+    pub(super) seconds: Seconds,
 }
 
 impl Tally {
@@ -58,7 +59,7 @@ impl Tally {
             service_ns: record::new_histogram(),
             read_ns: record::new_interval_histogram(),
             publish_ns: record::new_interval_histogram(),
-            seconds: Vec::new(),
+            seconds: Seconds::default(),
         }
     }
 
@@ -75,10 +76,8 @@ impl Tally {
         // Objects of one worker are published one after the other, so its first is its earliest.
         self.first_ns.get_or_insert(done_ns);
         self.last_ns = self.last_ns.max(done_ns);
-        let second = Second::at(&mut self.seconds, done_ns.saturating_sub(self.start_ns));
-        second.ops += 1;
-        second.bytes += bytes;
-        second.service_ns.saturating_record(service_ns);
+        let ended = Ended { ops: 1, bytes, service_ns };
+        self.seconds.count(done_ns.saturating_sub(self.start_ns), ended);
     }
 
     /// Counts an object that was not copied.

@@ -33,10 +33,8 @@ pub(super) fn way(summary: &Summary, cell: &CellSummary) -> String {
 
 /// `16 KiB samples`, before packing, where those of a run differ.
 pub(crate) fn sample(summary: &Summary, cell: &CellSummary) -> Option<String> {
-    let own = cell.payload_bytes()?;
-    let mut all = summary.cells.iter().filter_map(CellSummary::payload_bytes);
-    let differ = all.any(|bytes| bytes.total_cmp(&own).is_ne());
-    differ.then(|| format!("{} samples", feed::format_bytes(own as u64)))
+    let own = cell.payload_bytes().filter(|_| summary.layouts.samples_differ)?;
+    Some(format!("{} samples", feed::format_bytes(own as u64)))
 }
 
 /// Seconds in words: `1.4 s`, `83 s`, `2.1 h`.
