@@ -31,7 +31,7 @@ struct Over {
 }
 
 /// The seconds of a window, as one worker counts them.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Seconds {
     over: Vec<Over>,
     open: VecDeque<Open>,
@@ -154,9 +154,9 @@ fn decoded(mut service_ns: &[u8]) -> Histogram<u64> {
     decoded.unwrap_or_else(|_| record::new_interval_histogram())
 }
 
-impl fmt::Debug for Seconds {
+impl fmt::Debug for Encoder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Seconds").field("over", &self.over.len()).field("open", &self.open).finish()
+        f.debug_tuple("Encoder").finish_non_exhaustive()
     }
 }
 
