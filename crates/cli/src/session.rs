@@ -282,7 +282,7 @@ impl<'a> Session<'a> {
         &self.so_far.run.run_id
     }
 
-    /// As [`conclude`]; for a run that a signal ended it also says what is kept and how to go on.
+    /// As `conclude`; for a run that a signal ended it also says what is kept and how to go on.
     pub(crate) fn conclude(
         self,
         show: ShowArgs,
