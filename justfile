@@ -46,7 +46,10 @@ schema:
 
 # How often a verdict is wrong, by storages of known truth, for the book. Fails above the bounds.
 truth *ARGS:
-    cargo run --release -p truth -- --worlds 2000 --markdown docs/src/generated/how-often-wrong.md {{ARGS}}
+    # With the executable that the book and the quick start need: alone it would ask for other features of what both use, and
+    # half of that would be built twice.
+    cargo build --release -p feedline -p truth
+    target/release/truth --worlds 2000 --markdown docs/src/generated/how-often-wrong.md {{ARGS}}
 
 # Everything that is shipped, into target/packages: wheels, source, archives, deb, RPM, image; for other targets where named.
 dist *TARGETS:
@@ -73,6 +76,10 @@ soak UNIT="seconds" MOST="3600":
 others *ARGS:
     .ci/others {{ARGS}}
 
+# Every test in a process of its own, which is ended where it hangs and fails where it leaves a child behind. Needs cargo-nextest.
+patience *ARGS:
+    cargo nextest run --workspace {{ARGS}}
+
 # Longer proofs: more property cases, 100,000 storages of known truth, 10,000 that misbehave, fuzzing, a folder of a million files, benchmarks, shards read back by Python, known
 # vulnerabilities (needs the advisory database).
 nightly:
@@ -83,6 +90,7 @@ nightly:
     FEEDLINE_SEEDS=10000 cargo test --release -p truth --test it disturbed
     just perf
     just soak repetitions 400
+    just patience
     just formats-readback
     just others
     cargo deny check advisories
