@@ -200,11 +200,11 @@ impl Worker<'_> {
             let until_ns = until_ns.min(due_ns);
             self.advance(now_ns, until_ns, &mut requests, &mut done).map_err(|error| error.to_string())?;
             self.window = self.window.opened_by(self.load.opened_ns());
-            let under_way = self.queue.in_flight();
-            if !done.is_empty() || under_way == 0 {
+            // In this order: a loop in which something ended asks the queue nothing.
+            if !done.is_empty() || self.queue.in_flight() == 0 {
                 moved_ns = now_ns;
             } else if now_ns - moved_ns >= STALLED_NS {
-                return Err(stalled(under_way));
+                return Err(stalled(self.queue.in_flight()));
             }
             self.collect(&mut done, recorder);
             let failed = recorder.consecutive_errors();

@@ -52,11 +52,11 @@ pub struct OpenTarget {
 
 /// The targets of a run whose verdicts further rounds may decide. A server of feedline's own is never among them.
 pub fn open_targets(record: &RunRecord) -> Vec<OpenTarget> {
-    let summary = summarise(record);
+    let (summary, lines) = (summarise(record), Lines::of(record));
     let is_judged = |target: &&record::Target| target.storage && !target.demo;
     let judged = summary.targets.iter().filter(is_judged);
     let open = judged.filter_map(|target| {
-        let made = rounds_made(record, &target.name, u64::MAX);
+        let made = rounds_made(record, &lines, &target.name, u64::MAX);
         if made > 0 && !is_open(&summary, &target.name) {
             return None;
         }
@@ -74,9 +74,9 @@ pub fn open_targets(record: &RunRecord) -> Vec<OpenTarget> {
 /// those targets that more of them may decide. A server of feedline's own is shown and not judged: it gets the first look,
 /// of one cell.
 pub fn next_look(record: &RunRecord) -> Option<Look> {
-    let summary = summarise(record);
+    let (summary, lines) = (summarise(record), Lines::of(record));
     let storages = || summary.targets.iter().filter(|target| target.storage);
-    let from = storages().map(|target| rounds_made(record, &target.name, u64::MAX)).max()?;
+    let from = storages().map(|target| rounds_made(record, &lines, &target.name, u64::MAX)).max()?;
     // From the record and not from a counter of the session: a run that is gone on with after a crash asks the same question
     // and gets the same answer.
     let to = looks::next(&record.run.measure, from)?;
@@ -90,9 +90,10 @@ pub fn next_look(record: &RunRecord) -> Option<Look> {
 /// The same of rounds that are added to a run. Targets that were left after different numbers of rounds are gone on with
 /// one after the other, each from where it was.
 pub fn next_added_look(record: &RunRecord, more: &MoreRounds) -> Option<Look> {
+    let lines = Lines::of(record);
     let open = open_targets(record).into_iter().filter(|one| more.is_for(&one.target));
     let rounds = |one: &OpenTarget| {
-        let until = rounds_made(record, &one.target, more.since_ns) + more.rounds;
+        let until = rounds_made(record, &lines, &one.target, more.since_ns) + more.rounds;
         let to = looks::next(&record.run.measure, one.made)?.min(until);
         (one.made < to).then_some((one.made, to))
     };
@@ -119,10 +120,9 @@ fn fresh_cells(summary: &Summary, target: &record::Target) -> Vec<String> {
 }
 
 /// Rounds of fresh repetitions of a target that had begun by then, on the run's clock.
-fn rounds_made(record: &RunRecord, target: &str, before_ns: u64) -> u32 {
+fn rounds_made(record: &RunRecord, lines: &Lines<'_>, target: &str, before_ns: u64) -> u32 {
     let of_target: Vec<&str> =
         record.run.cells.iter().filter(|cell| cell.target == target).map(|cell| cell.cell.as_str()).collect();
-    let lines = Lines::of(record);
     let fresh = lines.reps.iter().filter(|rep| rep.role == Role::Confirm && rep.window_start_ns < before_ns);
     let fresh = fresh.filter(|rep| of_target.contains(&rep.cell.as_str()));
     fresh.map(|rep| rep.rep + 1).max().unwrap_or(0)
