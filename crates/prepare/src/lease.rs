@@ -150,15 +150,13 @@ impl Lease {
         }
         // Who began at the same time found none before.
         let leases = Leases { store: &*lease.store, owned: &lease.owned };
-        match leases.others(Some(&lease.holder)).map(|others| others.into_keys().next()) {
-            Ok(None) => Ok(Some(lease)),
-            found => {
-                let folder = folder.clone();
-                let held = found.and_then(|id| leases.holder(id.unwrap_or_default()));
-                lease.release()?;
-                Err(LeaseError::Held { folder, holder: held? })
-            }
-        }
+        let refused = match leases.others(Some(&lease.holder)).map(|others| others.into_iter().next()) {
+            Ok(None) => return Ok(Some(lease)),
+            Ok(Some((holder, _))) => LeaseError::Held { folder: folder.clone(), holder },
+            Err(error) => error.into(),
+        };
+        lease.release()?;
+        Err(refused)
     }
 
     /// Renews the lease.
@@ -222,8 +220,7 @@ struct Leases<'a> {
 impl Leases<'_> {
     /// Refuses leases of others than `own`; those that are nobody's are removed.
     fn refuse_held(&self, own: Option<&Holder>, watch: &dyn Watch) -> Result<(), LeaseError> {
-        for (id, keys) in self.others(own)? {
-            let holder = self.holder(id)?;
+        for (holder, keys) in self.others(own)? {
             let is_there = match watch.is_alive(&holder) {
                 Some(is_alive) => is_alive,
                 None => self.is_renewed(&holder, watch)?,
@@ -253,16 +250,17 @@ impl Leases<'_> {
         Ok(false)
     }
 
-    /// Leases of those who do not share the dataset with `own`, by their identifiers.
-    fn others(&self, own: Option<&Holder>) -> Result<BTreeMap<u64, Vec<Key>>, StoreError> {
-        let mut others = BTreeMap::new();
+    /// Those who do not share the dataset with `own`, and their leases.
+    fn others(&self, own: Option<&Holder>) -> Result<Vec<(Holder, Vec<Key>)>, StoreError> {
+        let mut others = Vec::new();
         for (id, keys) in self.all()? {
-            let shares = match own {
-                Some(own) => own.id == id || self.holder(id)?.shares_with(own),
-                None => false,
-            };
-            if !shares {
-                others.insert(id, keys);
+            // One's own need not be read.
+            if own.is_some_and(|own| own.id == id) {
+                continue;
+            }
+            let holder = self.holder(id)?;
+            if !own.is_some_and(|own| holder.shares_with(own)) {
+                others.push((holder, keys));
             }
         }
         Ok(others)
