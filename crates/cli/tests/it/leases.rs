@@ -55,14 +55,8 @@ fn a_dataset_on_a_filer_is_measured_by_one_run_at_a_time() {
 #[test]
 fn a_dataset_in_a_bucket_is_measured_by_one_run_at_a_time() {
     let Some(server) = or_skip(Radosgw::start()) else { return };
-    let variables = [
-        ("AWS_ACCESS_KEY_ID", server.owner().id),
-        ("AWS_SECRET_ACCESS_KEY", server.owner().secret),
-        ("AWS_ENDPOINT_URL", &*server.endpoint()),
-        ("AWS_REGION", "us-east-1"),
-    ];
     let bench = Bench::new();
     bench.write("s.toml", &network("", r#"targets.gw = { at = "s3://leases/run" }"#));
     radosgw::curl(&server, "leases", "PUT", &[]);
-    one_run_at_a_time(&bench, &|args| bench.keyed(args, &variables));
+    one_run_at_a_time(&bench, &|args| radosgw::command(&bench, &server, args));
 }

@@ -50,18 +50,13 @@ fn a_filer_that_goes_away_is_waited_for() {
 #[test]
 fn a_gateway_that_goes_away_is_waited_for() {
     let Some(server) = or_skip(Radosgw::start()) else { return };
-    let variables = [
-        ("AWS_ACCESS_KEY_ID", server.owner().id),
-        ("AWS_SECRET_ACCESS_KEY", server.owner().secret),
-        ("AWS_ENDPOINT_URL", &*server.endpoint()),
-        ("AWS_REGION", "us-east-1"),
-    ];
     let bench = Bench::new();
     let scenario =
         network("", r#"targets.gw = { at = "s3://outage/run", engine = ["lean", "sdk"], retries = 0 }"#);
     bench.write("s.toml", &by_count(&scenario, MANY));
     radosgw::curl(&server, "outage", "PUT", &[]);
-    finish(bench.keyed(&["prepare", "s.toml"], &variables)).exits(0);
+    finish(radosgw::command(&bench, &server, &["prepare", "s.toml"])).exits(0);
     let restart = || server.restart().unwrap();
-    goes_and_comes_back(&bench, bench.keyed(&["run", "s.toml"], &variables), (&|| server.kill(), &restart));
+    let run = radosgw::command(&bench, &server, &["run", "s.toml"]);
+    goes_and_comes_back(&bench, run, (&|| server.kill(), &restart));
 }

@@ -35,6 +35,17 @@ pub(crate) fn curl(server: &Radosgw, path: &str, method: &str, args: &[&str]) ->
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// A command of feedline's by the owner of the gateway.
+pub(crate) fn command(bench: &Bench, server: &Radosgw, args: &[&str]) -> Command {
+    let variables = [
+        ("AWS_ACCESS_KEY_ID", server.owner().id),
+        ("AWS_SECRET_ACCESS_KEY", server.owner().secret),
+        ("AWS_ENDPOINT_URL", &*server.endpoint()),
+        ("AWS_REGION", "us-east-1"),
+    ];
+    bench.keyed(args, &variables)
+}
+
 /// Two passes over the data in each repetition.
 fn counted(load: &str, target: &str) -> String {
     by_count(&network(load, target), "epochs = 2, repetitions = 3")
@@ -60,21 +71,15 @@ fn a_bucket_is_filled_measured_and_left_as_it_was() {
     let mine = bench.path("mine.txt").display().to_string();
     let upload = ["-T", &*mine];
     curl(&server, "bench/run/mine.txt", "PUT", &upload);
-    let variables = [
-        ("AWS_ACCESS_KEY_ID", server.owner().id),
-        ("AWS_SECRET_ACCESS_KEY", server.owner().secret),
-        ("AWS_ENDPOINT_URL", &*server.endpoint()),
-        ("AWS_REGION", "us-east-1"),
-    ];
     let load = r#"operation = ["read", "read_file", "stat", "list"]"#;
     bench.write(
         "s.toml",
         &counted(load, r#"targets.gw = { at = "s3://bench/run", engine = ["lean", "sdk"] }"#),
     );
-    let verb = |args: &[&str]| finish(bench.keyed(args, &variables));
+    let verb = |args: &[&str]| finish(command(&bench, &server, args));
     let beside = |verb: &str| {
         let args = [verb, "s.toml", "--set", "dataset.beside_others=true"];
-        finish(bench.keyed(&args, &variables))
+        finish(command(&bench, &server, &args))
     };
 
     verb(&["prepare", "s.toml"]).exits(2).says("files that feedline did not write: `mine.txt`");

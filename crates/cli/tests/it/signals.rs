@@ -110,60 +110,7 @@ fn checkpointing(target: &str) -> String {
     endless(&[target, near, r#"checkpoint = { size = "3 MB", files = 2, keep = 1 }"#].join("\n"))
 }
 
-/// Connecting and listing.
-const LISTING: Phase = Phase {
-    server: Some(&["s3"]),
-    scenario: |target| {
-        network("", target)
-            .replace("dataset = {", "dataset = { source = \"existing\",")
-            .replace("size = \"1 MiB\", ", "")
-    },
-    options: &[],
-    is_reached: |run| run.hears(),
-    server_is: SILENT,
-    server_becomes: SILENT,
-    says: "",
-    leaves: Leaves::Nothing,
-};
-
-/// Writing the data.
-const WRITING: Phase = Phase {
-    server: Some(&["s3", "--set", "requests_per_second=20"]),
-    scenario: slowly_written,
-    options: &[],
-    is_reached: |run| run.said().contains("making the datasets ready"),
-    server_is: THERE,
-    server_becomes: SILENT,
-    says: "",
-    leaves: Leaves::Nothing,
-};
-
-/// Ceilings.
-const CEILINGS: Phase = Phase {
-    server: None,
-    // A ceiling for each depth.
-    scenario: |_| local(LONG, &format!("queue_depth = {:?}", (1..=60).collect::<Vec<_>>())),
-    options: &[],
-    is_reached: |run| run.bench.lines_so_far().contains(r#""line":"ceiling""#),
-    server_is: THERE,
-    server_becomes: THERE,
-    says: "",
-    leaves: Leaves::Ceilings,
-};
-
-/// Measuring from the page cache.
-const FROM_MEMORY: Phase = Phase {
-    server: None,
-    scenario: |_| local(LONG, "queue_depth = 1"),
-    options: &[],
-    is_reached: |run| run.bench.reps_so_far() >= 1,
-    server_is: THERE,
-    server_becomes: THERE,
-    says: "",
-    leaves: Leaves::Repetitions,
-};
-
-/// Measuring a bucket that stalls, and looking at its data for the last time.
+/// Measuring a bucket that stalls, and looking at its data for the last time. The other phases say where they differ.
 const BUCKET: Phase = Phase {
     server: Some(&["s3"]),
     scenario: endless,
@@ -175,80 +122,78 @@ const BUCKET: Phase = Phase {
     leaves: Leaves::Repetitions,
 };
 
-/// Measuring a filer that stalls, and looking at its data for the last time.
-const FILER: Phase = Phase {
-    server: Some(&["nfs"]),
-    scenario: endless,
-    options: &[],
-    is_reached: |run| run.bench.reps_so_far() >= 1,
-    server_is: THERE,
-    server_becomes: SILENT,
-    says: "",
-    leaves: Leaves::Repetitions,
+/// Connecting and listing.
+const LISTING: Phase = Phase {
+    scenario: |target| {
+        network("", target)
+            .replace("dataset = {", "dataset = { source = \"existing\",")
+            .replace("size = \"1 MiB\", ", "")
+    },
+    is_reached: |run| run.hears(),
+    server_is: SILENT,
+    leaves: Leaves::Nothing,
+    ..BUCKET
 };
 
-/// Waiting for a server that went away.
-const OUTAGE: Phase = Phase {
-    server: Some(&["s3"]),
-    scenario: endless,
-    options: &[],
-    is_reached: |run| run.bench.reps_so_far() >= 1,
-    server_is: THERE,
-    server_becomes: Served::kill,
-    says: "does not answer: waiting for it",
-    leaves: Leaves::Repetitions,
+/// Writing the data.
+const WRITING: Phase = Phase {
+    server: Some(&["s3", "--set", "requests_per_second=20"]),
+    scenario: slowly_written,
+    is_reached: |run| run.said().contains("making the datasets ready"),
+    leaves: Leaves::Nothing,
+    ..BUCKET
 };
+
+/// Ceilings.
+const CEILINGS: Phase = Phase {
+    server: None,
+    // A ceiling for each depth.
+    scenario: |_| local(LONG, &format!("queue_depth = {:?}", (1..=60).collect::<Vec<_>>())),
+    is_reached: |run| run.bench.lines_so_far().contains(r#""line":"ceiling""#),
+    server_becomes: THERE,
+    leaves: Leaves::Ceilings,
+    ..BUCKET
+};
+
+/// Measuring from the page cache.
+const FROM_MEMORY: Phase =
+    Phase { server: None, scenario: |_| local(LONG, "queue_depth = 1"), server_becomes: THERE, ..BUCKET };
+
+/// Measuring a filer that stalls, and looking at its data for the last time.
+const FILER: Phase = Phase { server: Some(&["nfs"]), ..BUCKET };
+
+/// Waiting for a server that went away.
+const OUTAGE: Phase =
+    Phase { server_becomes: Served::kill, says: "does not answer: waiting for it", ..BUCKET };
 
 /// Confirming.
 const CONFIRMING: Phase = Phase {
-    server: Some(&["s3"]),
     scenario: |target| by_count(&network("", target), r#"bytes = "1 MiB", repetitions = 20"#),
-    options: &[],
     is_reached: |run| run.bench.lines_so_far().contains(r#""role":"confirm""#),
-    server_is: THERE,
-    server_becomes: SILENT,
-    says: "",
-    leaves: Leaves::Repetitions,
+    ..BUCKET
 };
 
 /// Copying.
 const COPYING: Phase = Phase {
-    server: Some(&["s3"]),
     scenario: copying,
-    options: &[],
     is_reached: |run| run.folders("near", "feedline-copy-") > 0,
-    server_is: THERE,
-    server_becomes: SILENT,
-    says: "",
     leaves: Leaves::Record,
+    ..BUCKET
 };
 
 /// Beside checkpoints.
-const CHECKPOINTS: Phase = Phase {
-    server: Some(&["s3"]),
-    scenario: checkpointing,
-    options: &[],
-    is_reached: |run| run.bench.reps_so_far() >= 1,
-    server_is: THERE,
-    server_becomes: SILENT,
-    says: "",
-    leaves: Leaves::NoCheckpoints,
-};
+const CHECKPOINTS: Phase = Phase { scenario: checkpointing, leaves: Leaves::NoCheckpoints, ..BUCKET };
 
 /// A variant in a call that does not return.
 const VARIANTS: Phase = Phase {
-    server: Some(&["s3"]),
-    scenario: endless,
     options: &["--variant", "a:", "--variant", "b:load.queue_depth=1", "--no-compare"],
     is_reached: |run| {
         let groups = fs::read_dir(run.bench.path("results")).into_iter().flatten().flatten();
         let mut records = groups.map(|group| group.path().join("a/cells.jsonl"));
         records.any(|record| fs::read_to_string(record).is_ok_and(|cells| cells.contains(REP)))
     },
-    server_is: THERE,
-    server_becomes: SILENT,
-    says: "",
     leaves: Leaves::Variants,
+    ..BUCKET
 };
 
 /// A run that hears the signal. Where these tests are started so that they outlive their terminal, what they start inherits
