@@ -175,7 +175,7 @@ impl AppendFile {
     /// another from it.
     fn locked(self) -> Result<Self, WriteError> {
         match self.file.try_lock() {
-            Err(TryLockError::WouldBlock) => Err(WriteError::InUse { path: self.path }),
+            Err(TryLockError::WouldBlock) => Err(WriteError::InUse { path: self.path.clone() }),
             // Some network file systems and containers refuse `flock`; results may well lie there, and a
             // run must not fail for it.
             Ok(()) | Err(TryLockError::Error(_)) => Ok(self),
@@ -200,6 +200,14 @@ impl AppendFile {
                 Err(WriteError::io("append to", &self.path, cause))
             }
         }
+    }
+}
+
+impl Drop for AppendFile {
+    fn drop(&mut self) {
+        // To close it is not enough: a process that is being started holds a copy of the descriptor until it runs its
+        // program, and the lock with it.
+        let _ = self.file.unlock();
     }
 }
 
