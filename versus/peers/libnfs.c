@@ -1,6 +1,7 @@
 /*
- * Random aligned reads of one file through libnfs (API version 1), as many at once as asked for, from one thread that
- * polls all connections. Data is left where libnfs put it. Prints one line of JSON.
+ * Random aligned reads of one file through libnfs, as many at once as asked for, from one thread that polls all
+ * connections. Each read has a buffer of its own, into which libnfs 6 and later read (API version 2); before them
+ * data is left where libnfs put it. Prints one line of JSON.
  *
  * libnfs SERVER EXPORT FILE CONNECTIONS DEPTH BLOCK_BYTES SECONDS
  */
@@ -17,9 +18,17 @@
 
 enum { CONNECTIONS_MAX = 64 };
 
+enum { PAGE_BYTES = 4096 };
+
 struct connection {
     struct nfs_context *nfs;
     struct nfsfh *file;
+};
+
+/* A read that is repeated at other places for ever. */
+struct lane {
+    struct connection *connection;
+    void *buffer;
 };
 
 static uint64_t blocks, block_bytes;
@@ -49,9 +58,9 @@ static void die(const char *what, const char *why)
     exit(1);
 }
 
-static void issue(struct connection *connection);
+static void issue(struct lane *lane);
 
-static void done(int status, struct nfs_context *nfs, void *data, void *connection)
+static void done(int status, struct nfs_context *nfs, void *data, void *lane)
 {
     (void)nfs;
     (void)data;
@@ -64,14 +73,21 @@ static void done(int status, struct nfs_context *nfs, void *data, void *connecti
         stopping = 1;
     }
     if (!stopping)
-        issue(connection);
+        issue(lane);
 }
 
-static void issue(struct connection *connection)
+static void issue(struct lane *lane)
 {
+    struct nfs_context *nfs = lane->connection->nfs;
+    struct nfsfh *file = lane->connection->file;
     uint64_t offset = draw() % blocks * block_bytes;
-    if (nfs_pread_async(connection->nfs, connection->file, offset, block_bytes, done, connection) != 0)
-        die("nfs_pread_async", nfs_get_error(connection->nfs));
+#ifdef LIBNFS_API_V2
+    int failed = nfs_pread_async(nfs, file, lane->buffer, block_bytes, offset, done, lane);
+#else
+    int failed = nfs_pread_async(nfs, file, offset, block_bytes, done, lane);
+#endif
+    if (failed != 0)
+        die("nfs_pread_async", nfs_get_error(nfs));
     in_flight++;
 }
 
@@ -122,9 +138,18 @@ int main(int argc, char **argv)
         open_one(&connections[i], argv);
     if (blocks == 0)
         die(argv[3], "smaller than a block");
+    struct lane *lanes = calloc(depth, sizeof *lanes);
+    for (int i = 0; i < depth; i++) {
+        lanes[i].connection = &connections[i % count];
+        lanes[i].buffer = aligned_alloc(PAGE_BYTES, (block_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES);
+        if (lanes[i].buffer == NULL)
+            die("aligned_alloc", "no memory");
+        /* No page of it is touched for the first time while it counts. */
+        memset(lanes[i].buffer, 1, block_bytes);
+    }
     double begun = now_s();
     for (int i = 0; i < depth; i++)
-        issue(&connections[i % count]);
+        issue(&lanes[i]);
     while (!stopping && now_s() - begun < seconds)
         turn(connections, count);
     double window = now_s() - begun;

@@ -85,6 +85,9 @@ pub(crate) struct RunArgs {
     /// The fio to run
     #[arg(long, default_value = "fio")]
     pub(crate) fio: PathBuf,
+    /// Where a libnfs is installed that was built from its source [default: the system's]
+    #[arg(long, value_name = "PREFIX")]
+    pub(crate) libnfs: Option<PathBuf>,
     /// The built peers of S3 [default: built from this repository when a case needs them]
     #[arg(long)]
     pub(crate) peers: Option<PathBuf>,

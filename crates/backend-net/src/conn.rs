@@ -11,6 +11,13 @@ use crate::{Fate, Frame, Head, Mark, Protocol, Text};
 // was seen to allocate 2 GiB and wait for ever.
 const HEAD_BYTES_MAX: usize = 256 << 10;
 
+/// A body of so many bytes is waited for in pieces, and not for whatever comes.
+// Beside libnfs over four connections, 1 MiB at depth 8: 0.98 of its throughput for 1.02 of its processor time, where
+// waking up for whatever came took 1.26 for 0.88. Pieces of 128 KiB, 512 KiB and 1 MiB were worse, and so were pieces of
+// a body of 128 KiB, which comes in two or three segments.
+const BODY_IN_PIECES_BYTES: u64 = 2 * PIECE_BYTES;
+const PIECE_BYTES: u64 = 256 << 10;
+
 /// Why a connection is given up, for the messages on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loss {
@@ -59,6 +66,8 @@ struct Body {
     wrap: usize,
     left: u64,
     trailer: usize,
+    /// All of it.
+    bytes: u64,
 }
 
 /// The outcome of one step through the bytes at hand.
@@ -168,6 +177,17 @@ impl Conn {
         }
     }
 
+    /// Bytes that are sure to come before anything has to be done: of a large body that has begun, its next piece.
+    pub(crate) fn awaited_bytes(&self) -> usize {
+        match self.reading {
+            // Not before it has begun: its first byte may be the end of a phase.
+            Reading::Data(Body { left, bytes, .. }) if left < bytes && bytes >= BODY_IN_PIECES_BYTES => {
+                left.clamp(1, PIECE_BYTES) as usize
+            }
+            _ => 1,
+        }
+    }
+
     /// What the end of the stream means here.
     pub(crate) fn at_end(&self) -> Loss {
         match self.reading {
@@ -241,7 +261,7 @@ impl Conn {
                     return Step::Lost(Loss::protocol());
                 }
                 let trailer = trailer_bytes as usize;
-                let data = Body { slot, at: place.at, wrap: place.wrap, left: body_bytes, trailer };
+                let data = Body { slot, at: place.at, wrap: place.wrap, left: body_bytes, trailer, bytes: body_bytes };
                 (head_bytes, Reading::Data(data))
             }
         };

@@ -170,6 +170,10 @@ impl<P: Protocol> Wire<P> {
                 return;
             }
         }
+        let link = &mut self.links[index];
+        if let State::Up { transport } = &mut link.state {
+            transport.wake_from(link.conn.awaited_bytes());
+        }
     }
 
     /// Sends what a connection has to send, as far as there is room.
@@ -267,6 +271,13 @@ impl<P: Protocol> Wire<P> {
                 continue;
             }
             let link = slot.connection as usize;
+            if self.links[link].received_ns <= handed_until_ns {
+                // What a slow line has brought of a body may be less than this thread is woken for.
+                self.receive(link);
+                if !self.ops.slots()[place].busy {
+                    continue;
+                }
+            }
             let is_silent = self.links[link].received_ns <= handed_until_ns;
             if is_silent || now_ns - slot.handed_ns >= patience_ns.saturating_mul(PATIENCE_IN_ALL) {
                 self.lose(link, Loss::Late { handed_until_ns });

@@ -1,6 +1,7 @@
 //! A socket, encrypted or not, that never blocks.
 
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::os::fd::AsRawFd as _;
 
 use mio::net::TcpStream;
 use rustls::ClientConnection;
@@ -24,6 +25,8 @@ pub(crate) enum DialError {
 /// A socket that counts.
 struct Socket {
     stream: TcpStream,
+    /// From how many bytes on it is readable.
+    readable_from: usize,
     sent_bytes: u64,
     received_bytes: u64,
     calls: u64,
@@ -43,6 +46,30 @@ impl Traffic {
         self.sent_bytes += other.sent_bytes;
         self.received_bytes += other.received_bytes;
         self.calls += other.calls;
+    }
+}
+
+impl Socket {
+    fn wake_from(&mut self, bytes: usize) {
+        if bytes == self.readable_from {
+            return;
+        }
+        let value = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+        self.calls += 1;
+        // SAFETY: the descriptor is open, and the option is one integer that outlives the call.
+        let failed = unsafe {
+            libc::setsockopt(
+                self.stream.as_raw_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_RCVLOWAT,
+                (&raw const value).cast(),
+                size_of_val(&value) as libc::socklen_t,
+            )
+        };
+        // A kernel that has no such option wakes this thread more often, and nothing else.
+        if failed == 0 {
+            self.readable_from = bytes;
+        }
     }
 }
 
@@ -96,7 +123,7 @@ impl Transport {
             .map(|tls| ClientConnection::new(tls.config.clone(), tls.name.clone()).map(Box::new))
             .transpose()
             .map_err(DialError::Tls)?;
-        let socket = Socket { stream, sent_bytes: 0, received_bytes: 0, calls: 0 };
+        let socket = Socket { stream, readable_from: 1, sent_bytes: 0, received_bytes: 0, calls: 0 };
         Ok(Self { socket, tls })
     }
 
@@ -150,6 +177,14 @@ impl Transport {
     pub(crate) fn short_is_empty(&self) -> bool {
         // rustls reads records in pieces of its own, so less than was asked says nothing of the socket.
         self.tls.is_none()
+    }
+
+    /// Lets the socket be readable once so many bytes are there, of which none may be in doubt; the end of the stream is
+    /// told of at once. Does nothing for an encrypted one, whose records have lengths of their own.
+    pub(crate) fn wake_from(&mut self, bytes: usize) {
+        if self.tls.is_none() {
+            self.socket.wake_from(bytes);
+        }
     }
 
     /// Fills `first`, then `second`; 0 is the end of the stream.

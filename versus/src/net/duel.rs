@@ -44,7 +44,7 @@ impl<'a> Duel<'a> {
         args: &RunArgs,
         scratch: &Path,
     ) -> Result<Self> {
-        let build = |peer: &_| Program::build(*peer, args.peers.as_deref(), &args.dir, scratch);
+        let build = |peer: &_| Program::build(*peer, args, scratch);
         let peers = case.peers.iter().map(build).collect::<Result<Vec<_>>>()?;
         let nfs = matches!(case.service, Service::Nfs { .. });
         let exported = args.dir.join("nfs");

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::server::{BUCKET, EXPORT, OBJECT_BYTES, OBJECTS, PREFIX, Server};
 use super::{NetCase, Peer, Service};
+use crate::args::RunArgs;
 use crate::duel::Report;
 use crate::process::{self, Call};
 
@@ -28,14 +29,14 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Builds the program below `dir`, or takes what is given.
-    pub(super) fn build(peer: Peer, given: Option<&Path>, dir: &Path, scratch: &Path) -> Result<Self> {
-        let path = match (peer, given) {
-            (Peer::Libnfs, _) => compile_libnfs(dir, scratch)?,
-            (_, Some(path)) => path.to_owned(),
-            (_, None) => compile_package(dir, scratch)?,
+    /// Builds the program below the folder of the data, or takes what is given.
+    pub(super) fn build(peer: Peer, args: &RunArgs, scratch: &Path) -> Result<Self> {
+        let path = match (peer, &args.peers) {
+            (Peer::Libnfs, _) => compile_libnfs(args.libnfs.as_deref(), &args.dir, scratch)?,
+            (_, Some(path)) => path.clone(),
+            (_, None) => compile_package(&args.dir, scratch)?,
         };
-        Ok(Self { peer, path, version: version(peer, scratch) })
+        Ok(Self { peer, path, version: version(peer, args.libnfs.as_deref(), scratch) })
     }
 
     /// The call of a case; for NFS the file is named as below the export.
@@ -81,12 +82,17 @@ fn s3_args(peer: Peer, server: &Server, [depth, block, seconds]: [&str; 3]) -> V
     [who.to_owned()].into_iter().chain(options).collect()
 }
 
-fn compile_libnfs(dir: &Path, scratch: &Path) -> Result<PathBuf> {
+/// Compiles the driver against the library that is installed below a prefix, or the system's.
+fn compile_libnfs(prefix: Option<&Path>, dir: &Path, scratch: &Path) -> Result<PathBuf> {
     let (source, program) = (scratch.join("libnfs.c"), dir.join("peers").join("libnfs"));
     fs::create_dir_all(dir.join("peers")).with_context(|| format!("cannot create {}", dir.display()))?;
     fs::write(&source, LIBNFS).with_context(|| format!("cannot write {}", source.display()))?;
     let text = |path: &Path| path.display().to_string();
-    let args = ["-O2", "-o", &text(&program), &text(&source), "-lnfs"].map(str::to_owned).to_vec();
+    let mut args = ["-O2", "-o", &text(&program), &text(&source)].map(str::to_owned).to_vec();
+    if let Some(prefix) = prefix.map(text) {
+        args.extend([format!("-I{prefix}/include"), format!("-L{prefix}/lib"), format!("-Wl,-rpath,{prefix}/lib")]);
+    }
+    args.push("-lnfs".to_owned());
     let call = Call { program: "cc".into(), args, env: Vec::new(), hint: HINT_CC };
     process::run(&call, scratch)
         .with_context(|| format!("cannot build the driver of libnfs; hint: {HINT_CC}"))?;
@@ -112,14 +118,21 @@ fn compile_package(dir: &Path, scratch: &Path) -> Result<PathBuf> {
 }
 
 /// What the peer is made of, where that can be told.
-fn version(peer: Peer, scratch: &Path) -> String {
-    let found = match peer {
-        Peer::Libnfs => package_version(scratch).map(|version| format!("libnfs {version} (Debian)")),
-        Peer::ObjectStore => locked("object_store"),
-        Peer::Sdk => locked("aws-sdk-s3"),
-        Peer::Raw => Some("of this repository".to_owned()),
+fn version(peer: Peer, libnfs: Option<&Path>, scratch: &Path) -> String {
+    let found = match (peer, libnfs) {
+        (Peer::Libnfs, Some(prefix)) => built_version(prefix).map(|version| format!("libnfs {version}")),
+        (Peer::Libnfs, None) => package_version(scratch).map(|version| format!("libnfs {version} (Debian)")),
+        (Peer::ObjectStore, _) => locked("object_store"),
+        (Peer::Sdk, _) => locked("aws-sdk-s3"),
+        (Peer::Raw, _) => Some("of this repository".to_owned()),
     };
     found.unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// The version of an installed library, as it tells the compilers of others.
+fn built_version(prefix: &Path) -> Option<String> {
+    let described = fs::read_to_string(prefix.join("lib/pkgconfig/libnfs.pc")).ok()?;
+    described.lines().find_map(|line| line.strip_prefix("Version:")).map(|version| version.trim().to_owned())
 }
 
 fn package_version(scratch: &Path) -> Option<String> {

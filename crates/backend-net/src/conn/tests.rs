@@ -4,7 +4,7 @@ use backend::{Arena, Completion, ErrorKind};
 use dataset::payload;
 use proptest::prelude::*;
 
-use super::{Conn, HEAD_BYTES_MAX, Loss};
+use super::{BODY_IN_PIECES_BYTES, Conn, HEAD_BYTES_MAX, Loss, PIECE_BYTES};
 use crate::line::{Asked, CLOSE, Line, Task};
 use crate::ops::Ops;
 
@@ -23,11 +23,16 @@ struct Bench {
 impl Bench {
     /// `count` reads of `LEN` bytes, of which as many as may are under way.
     fn new(protocol: Line, count: u32, read_bytes: usize) -> Self {
-        let arena = Arena::new(count, LEN).unwrap();
+        Self::of(LEN, protocol, count, read_bytes)
+    }
+
+    /// The same of `len` bytes.
+    fn of(len: u32, protocol: Line, count: u32, read_bytes: usize) -> Self {
+        let arena = Arena::new(count, len).unwrap();
         let conn = Conn::new(0, protocol.pipelines, read_bytes);
         let mut ops = Ops::new(protocol, count);
         for (token, buf) in arena.buffers().into_iter().enumerate() {
-            let task = Task::read(token as u32, 100 * token as u64, LEN);
+            let task = Task::read(token as u32, 100 * token as u64, len);
             assert!(ops.start(token as u32, task, buf, 1).is_ok());
         }
         let mut bench = Self { ops, conn, asked: Vec::new(), now_ns: 1 };
@@ -133,6 +138,27 @@ fn a_stream_cut_at_every_position_gives_the_same_ends() {
         assert_eq!(bench.feed(&stream[cut..], usize::MAX), Ok(()));
         assert_eq!(bench.ends(), expected(), "cut at {cut}");
         assert_eq!(bench.ops.protocol.text_bytes, 700);
+    }
+}
+
+#[test]
+fn a_large_body_is_awaited_in_pieces_once_it_has_begun() {
+    let bodies = [(BODY_IN_PIECES_BYTES, PIECE_BYTES as usize), (BODY_IN_PIECES_BYTES - 1, 1)];
+    for (bytes, piece) in bodies {
+        let mut bench = Bench::of(bytes as u32, Line::new(true), 1, 4096);
+        let reply = bench.asked[0].right(SEED);
+        let head = reply.len() - 1 - bytes as usize;
+        let mut at = 0;
+        let mut awaited = |until: usize| {
+            assert_eq!(bench.feed(&reply[at..until], usize::MAX), Ok(()));
+            at = until;
+            bench.conn.awaited_bytes()
+        };
+        assert_eq!(awaited(head), 1, "the first byte is a phase of its own");
+        assert_eq!(awaited(head + 1), piece);
+        assert_eq!(awaited(reply.len() - 101), piece.min(100));
+        assert_eq!(awaited(reply.len() - 1), 1);
+        assert_eq!(awaited(reply.len()), 1);
     }
 }
 

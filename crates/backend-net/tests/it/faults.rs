@@ -1,12 +1,13 @@
 //! What a server does to its clients.
 
+use std::os::fd::AsRawFd as _;
 use std::sync::{Arc, Barrier};
 
-use backend::{Clock, ErrorKind};
+use backend::{Arena, Clock, ErrorKind};
 use backend_net::{Settings, Wire};
 
-use crate::client::{Client, End, LEN, settings};
-use crate::line::{Asked, CLOSE, Line};
+use crate::client::{Client, End, LEN, counted, settings};
+use crate::line::{Asked, CLOSE, Line, Task};
 use crate::server::{Peer, SEED, Server};
 
 type Stream = std::net::TcpStream;
@@ -270,6 +271,61 @@ fn a_connection_goes_to_the_next_address_when_its_own_fails() {
     assert_eq!([client.run(1), client.run(2)], [WELL; 2]);
     let to = addresses.map(|address| client.counted(&format!("messages_to/{address}")));
     assert_eq!(to, [1, 2]);
+}
+
+/// Says bytes, and waits until the kernel of the client has them. Of more than a window it takes none until some are read.
+fn deliver(peer: &mut Peer<Stream>, bytes: &[u8]) {
+    peer.say(bytes);
+    loop {
+        let mut unacknowledged: libc::c_int = 0;
+        // SAFETY: the socket is open, and the answer is one integer.
+        unsafe { libc::ioctl(peer.socket().as_raw_fd(), libc::TIOCOUTQ, &raw mut unacknowledged) };
+        if unacknowledged == 0 {
+            return;
+        }
+        std::thread::park_timeout(std::time::Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn a_large_body_on_a_slow_line_is_slow_and_not_lost() {
+    const BYTES: u32 = 1 << 20;
+    // The first step begins the body; the second has fewer bytes than a connection wakes its client for.
+    const STEPS: [usize; 2] = [100, 20_000];
+    let steps = Arc::new(Barrier::new(2));
+    let theirs = Arc::clone(&steps);
+    let server = Server::start(move |_, mut peer| {
+        let Some(asked) = peer.ask() else { return };
+        let reply = asked.right(SEED);
+        let mut rest = &reply[..];
+        for step in STEPS {
+            let (now, later) = rest.split_at(step);
+            deliver(&mut peer, now);
+            theirs.wait();
+            theirs.wait();
+            rest = later;
+        }
+        peer.say(rest);
+        peer.ignore();
+    });
+    let patience = patient(&server);
+    let clock = Clock::simulated();
+    let mut wire = Wire::connect(Line::new(true), &patience, 1, 1, &clock).unwrap();
+    let buf = Arena::new(1, BYTES).unwrap().buffers().pop().unwrap();
+    assert!(wire.start(0, Task::read(0, 0, BYTES), buf).is_ok());
+    let mut done = Vec::new();
+    wire.turn(0, 0, &mut done).unwrap();
+    for _ in STEPS {
+        steps.wait();
+        clock.advance_to(clock.now_ns() + patience.reply_timeout_ns);
+        wire.turn(0, 0, &mut done).unwrap();
+        steps.wait();
+    }
+    while done.is_empty() {
+        wire.turn(1, u64::MAX, &mut done).unwrap();
+    }
+    assert_eq!(done[0].result, Ok(u64::from(BYTES)));
+    assert_eq!(counted(&wire.report(), "connections_lost"), 0);
 }
 
 #[test]
