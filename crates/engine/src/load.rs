@@ -131,6 +131,12 @@ impl<'a> Load<'a> {
         ticket
     }
 
+    /// Whether time alone, or another thread, can make it issue an operation.
+    #[inline]
+    pub(crate) fn goes_by_time(&self) -> bool {
+        !matches!(self.timing, Timing::AtOnce)
+    }
+
     /// When the tickets opened the window; `u64::MAX` where they did not.
     #[inline]
     pub(crate) fn opened_ns(&self) -> u64 {

@@ -175,8 +175,10 @@ impl Worker<'_> {
         let mut done: Vec<Completion> = Vec::with_capacity(self.free.len());
         let mut well_ns = self.clock.now_ns();
         let mut moved_ns = well_ns;
+        let mut ended_ns = None;
         loop {
-            let now_ns = self.clock.now_ns();
+            // In a closed loop nothing has happened since the last read ended, and the queue has read the clock then.
+            let now_ns = ended_ns.take().unwrap_or_else(|| self.clock.now_ns());
             if let Some(meter) = &mut self.meter {
                 meter.open_once(now_ns, self.window.open_ns);
             }
@@ -205,6 +207,9 @@ impl Worker<'_> {
                 moved_ns = now_ns;
             } else if now_ns - moved_ns >= STALLED_NS {
                 return Err(stalled(self.queue.in_flight()));
+            }
+            if !self.load.goes_by_time() {
+                ended_ns = done.last().map(|completion| completion.stamps.done_ns);
             }
             self.collect(&mut done, recorder);
             let failed = recorder.consecutive_errors();
