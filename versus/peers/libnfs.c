@@ -1,7 +1,7 @@
 /*
  * Random aligned reads of one file through libnfs, as many at once as asked for, from one thread that polls all
- * connections. Each read has a buffer of its own, into which libnfs 6 and later read (API version 2); before them
- * data is left where libnfs put it. Prints one line of JSON.
+ * connections. Each read has a buffer of its own, into which version 2 of the API reads; version 1 leaves the data where
+ * libnfs put it. Prints one line of JSON.
  *
  * libnfs SERVER EXPORT FILE CONNECTIONS DEPTH BLOCK_BYTES SECONDS
  */
