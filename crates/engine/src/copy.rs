@@ -6,7 +6,6 @@
 //! read. Where samples are packed, one thread builds a shard and pulls its samples through the queue as it goes.
 
 mod end;
-mod error;
 mod kept;
 mod pack;
 mod place;
@@ -22,15 +21,15 @@ use std::thread::Builder;
 
 use backend::SharedStore;
 
-use crate::error::RepError;
+use crate::error::{CopyError, RepError};
 use crate::gate::StartGate;
 use crate::outcome::Measured;
-use crate::rep::{RepSpec, proof, set_cache};
+use crate::page_cache::{proof, set_cache};
 use crate::server::Server;
+use crate::spec::RepSpec;
 use crate::system::Watched;
 use crate::usage::Meter;
 
-pub use error::CopyError;
 pub use place::CopyFolder;
 
 pub(crate) use kept::Copies;

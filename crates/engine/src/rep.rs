@@ -1,13 +1,12 @@
 //! One repetition of one cell: page cache, threads, queues, a window.
 
-mod spec;
 #[cfg(test)]
 mod tests;
 
 use std::num::NonZeroU64;
 use std::thread::{Builder, ScopedJoinHandle};
 
-use backend::{Arena, CacheAction, QueueSpec, Residency, StoreError};
+use backend::{Arena, QueueSpec};
 use dataset::Order;
 use plan::{Cache, Limit, Operation};
 use record::CacheProof;
@@ -22,16 +21,15 @@ use crate::load::{Load, Tickets, Timing};
 use crate::outcome::{self, LoadEnd, Measured, merge};
 use crate::outstanding::Outstanding;
 use crate::pace::{Offer, Paced, Pacer};
+use crate::page_cache::{proof, set_cache};
 use crate::retry::{Retry, Storm};
 use crate::server::Server;
+use crate::spec::{RepSpec, asked, first_ticket, own_seed, own_tickets};
 use crate::system::{Programs, Watched};
 use crate::trainer::{Train, share};
 use crate::usage::{Meter, RunDelay};
 use crate::window::Window;
 use crate::worker::{Worker, WorkerEnd};
-
-pub use spec::RepSpec;
-pub(crate) use spec::{asked, first_ticket, own_seed, own_tickets};
 
 /// A warm-up takes at most this fraction, as 1 in 8, of the reads that a cold repetition may make. A fast storage would
 /// otherwise serve all of them before the window opens.
@@ -97,45 +95,6 @@ struct Issue<'a> {
     paced: Option<Paced>,
     /// The job of a training load.
     train: Option<Train>,
-}
-
-/// The page-cache residency before and after a repetition. If an object went missing meanwhile, the residency after it is
-/// unknown, and what was counted stands.
-pub(crate) fn proof(spec: &RepSpec<'_>, before: &Residency) -> CacheProof {
-    let after = spec.store.cache(CacheAction::Inspect, spec.data.objects()).ok();
-    CacheProof {
-        method: before.method.to_owned(),
-        total_bytes: before.total_bytes,
-        before_bytes: before.resident_bytes,
-        after_bytes: after.and_then(|after| after.resident_bytes),
-        names_dropped: before.names_dropped,
-    }
-}
-
-/// Sets the page cache as the cell asks, and returns what is resident then.
-pub(crate) fn set_cache(spec: &RepSpec<'_>) -> Result<Residency, StoreError> {
-    let act = |action| spec.store.cache(action, spec.data.objects());
-    match (spec.cell.cache, spec.cell.operation()) {
-        (Cache::Cold | Cache::ColdStart, Operation::Read | Operation::Restore) | (Cache::DontCache, _) => {
-            act(CacheAction::Evict)
-        }
-        // What opens or looks by name is served by cached names and inodes as much as by pages.
-        (Cache::Cold | Cache::ColdStart, _) => act(CacheAction::EvictNames),
-        (Cache::Warm, Operation::Stat | Operation::GetAttr | Operation::List) => act(CacheAction::WarmNames),
-        (Cache::Warm, operation) => {
-            // Made in one way, from an empty cache by reading in order: pages that came in by single faults
-            // are smaller, and were measured to cost 1.9 times as much.
-            act(CacheAction::Evict)?;
-            let warm = act(CacheAction::Warm)?;
-            if operation == Operation::ReadFile { act(CacheAction::WarmNames) } else { Ok(warm) }
-        }
-        (Cache::Bypass, _) => {
-            // Pages that are resident afterwards show that direct reads were served through the cache, but
-            // only if none was there before.
-            let found = act(CacheAction::Inspect)?;
-            if found.resident_bytes == Some(0) { Ok(found) } else { act(CacheAction::Evict) }
-        }
-    }
 }
 
 /// The tickets of this repetition. A cold one gets a single epoch over its part of the data: a second would be served

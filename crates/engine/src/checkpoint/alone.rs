@@ -10,7 +10,7 @@ use super::rotation::Rotation;
 use super::save::{FileTimes, Writing, Written};
 use crate::error::RepError;
 use crate::outcome::{Measured, no_cache};
-use crate::rep::RepSpec;
+use crate::spec::RepSpec;
 use crate::sums;
 use crate::system::Watched;
 use crate::usage::Meter;
