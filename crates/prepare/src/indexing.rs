@@ -11,7 +11,7 @@ use dataset::{Extent, Index, Key, Objects};
 use formats::{FormatError, Indexing, Source, Unit};
 use plan::{Codec, Layout};
 
-use crate::PrepareError;
+use crate::error::PrepareError;
 
 /// Shards that are indexed before their units are put in order. It bounds what is held twice.
 const BATCH: u32 = 256;

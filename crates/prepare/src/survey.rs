@@ -8,7 +8,7 @@ use std::thread;
 use backend::{Entry, Store, StoreError};
 use dataset::{Fingerprint, Objects};
 
-use crate::PrepareError;
+use crate::error::PrepareError;
 
 /// Objects whose sizes and times are held at once. The fingerprint takes them in order; the calls to the
 /// storage, which on a network take most of the time, run side by side.

@@ -10,7 +10,7 @@ use backend::{ObjectWriter, Owned, Store, StoreError};
 use dataset::payload::Payload;
 use formats::FormatError;
 
-use crate::PrepareError;
+use crate::error::PrepareError;
 use crate::identity::Names;
 use crate::made::Made;
 use crate::shape::{Shape, Shards};
