@@ -56,7 +56,7 @@ pub use choice::FRESH_CELLS_MAX;
 pub use comparison::{
     Because, Break, Calibration, CalibrationNote, CellComparison, CellSample, Change, Comparison,
     ComparisonNote, Difference, Effect, Excluded, Exclusion, Headline, History, HistoryCell, HistoryPoint,
-    HistoryValue, Lost, May, NoFigures, Noise, NotComparable, OneSide, Pairing, RUNS_MIN, Ratio, RefusalHint,
+    HistoryValue, Lost, NoFigures, Noise, NotComparable, OneSide, Pairing, RUNS_MIN, Ratio, RefusalHint,
     Regression, RegressionResult, RepSample, RunSample, Sampled, Shift, ShiftPoint, Side, SideExclusions,
     Uncompared, UncomparedReason, Undecided, calibrate, calibrate_history, compare_stored, compare_targets,
     compare_variants, history, shift,

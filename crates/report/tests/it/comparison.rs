@@ -3,9 +3,9 @@
 use analysis::{
     Because, Break, Calibration, CalibrationNote, CellComparison, Change, Comparison, ComparisonNote,
     Difference, Effect, Excluded, Exclusion, GapCause, Headline, History, HistoryCell, HistoryPoint,
-    HistoryValue, May, Metric, Noise, Pairing, Ratio, Side, Uncompared, UncomparedReason,
+    HistoryValue, Metric, Noise, Pairing, Ratio, Side, Uncompared, UncomparedReason,
 };
-use feed::Compared;
+use feed::{Compared, MayDiffer};
 use proptest::prelude::*;
 use report::{
     Screen, calibration_terminal, comparison_markdown, comparison_terminal, history_csv, history_terminal,
@@ -40,7 +40,7 @@ fn unmeasured(reason: &str) -> Vec<Exclusion> {
 
 fn other_kernel() -> Difference {
     let [what, before, after] = ["kernel", "6.1", "6.6"].map(str::to_owned);
-    Difference { what, before, after, may: Some(May::Kernel) }
+    Difference { what, before, after, may: Some(MayDiffer::Kernel) }
 }
 
 fn cell(target: &str, label: &str, effects: Vec<Effect>) -> CellComparison {
