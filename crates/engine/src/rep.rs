@@ -4,7 +4,7 @@
 mod tests;
 
 use std::num::NonZeroU64;
-use std::thread::{Builder, ScopedJoinHandle};
+use std::thread::Builder;
 
 use backend::{Arena, QueueSpec};
 use dataset::Order;
@@ -15,7 +15,7 @@ use crate::checkpoint::{self, ClosingSaves};
 use crate::decoders::Closing;
 use crate::epochs::{Begun, Numbering};
 use crate::error::RepError;
-use crate::gate::StartGate;
+use crate::gate::{StartGate, joined};
 use crate::job::{self, EpochSeams};
 use crate::load::{Load, Tickets, Timing};
 use crate::outcome::{self, LoadEnd, Measured, merge};
@@ -23,7 +23,6 @@ use crate::outstanding::Outstanding;
 use crate::pace::{Offer, Paced, Pacer};
 use crate::page_cache::{proof, set_cache};
 use crate::retry::{Retry, Storm};
-use crate::server::Server;
 use crate::spec::{RepSpec, asked, first_ticket, own_seed, own_tickets};
 use crate::system::{Programs, Watched};
 use crate::trainer::{Train, share};
@@ -58,15 +57,7 @@ pub(crate) fn run(spec: &RepSpec<'_>, seams: EpochSeams) -> Result<Measured, Rep
     // All processes are looked at outside the window: each takes some 20 us, of which a busy machine has thousands.
     let watched = Watched::of(spec.store);
     let programs = Programs::look(spec.clock, &watched);
-    if let Some(wait) = spec.wait {
-        wait();
-    }
-    if let Some(server) = spec.server {
-        server.begin();
-    }
-    let ended = run_workers(spec, &issue);
-    // A server that counts for one repetition is told of its end however that came.
-    let emulated = spec.server.map(Server::end);
+    let (ended, emulated) = spec.counted(|| run_workers(spec, &issue));
     let (window, ends) = ended?;
     let others = Programs::look(spec.clock, &watched).others_since(&programs);
     let cache = proof(spec, &before);
@@ -191,36 +182,12 @@ fn run_workers(spec: &RepSpec<'_>, issue: &Issue<'_>) -> Result<(Window, Vec<Wor
             }
         }
         for (train, decoders) in issue.train.iter().zip(decoders) {
-            for index in 0..decoders.threads {
-                let decode = move || train.decode(decoders);
-                if let Err(source) =
-                    Builder::new().name(format!("decoder-{index}")).spawn_scoped(scope, decode)
-                {
-                    gate.fail(RepError::Threads { threads: decoders.threads, source });
-                }
-            }
+            gate.start(scope, "decoder", decoders.threads, |_| train.decode(decoders));
         }
         // Last: with the last worker the gate opens, and what feeds it must be there.
-        let mut workers = Vec::with_capacity(threads as usize);
-        for index in 0..threads {
-            let gate = &gate;
-            let work = move || work(spec, issue, index, gate);
-            match Builder::new().name(format!("worker-{index}")).spawn_scoped(scope, work) {
-                Ok(worker) => workers.push(worker),
-                Err(source) => {
-                    gate.fail(RepError::Threads { threads, source });
-                    break;
-                }
-            }
-        }
-        workers.into_iter().filter_map(join).collect()
+        joined(gate.start(scope, "worker", threads, |index| work(spec, issue, index, &gate)))
     });
     gate.outcome().map(|start_ns| (window(spec, start_ns).opened_by(issue.tickets.opened_ns()), ends))
-}
-
-/// What a thread returned. A panic of the thread goes on here, after the other threads have ended.
-fn join(worker: ScopedJoinHandle<'_, Option<WorkerEnd>>) -> Option<WorkerEnd> {
-    worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> Option<WorkerEnd> {
