@@ -66,7 +66,6 @@ fn rendered(record: &RunRecord, intervals: &RecordedIntervals) {
     let _ = analysis::gate(&summary);
     let _ = report::terminal(&summary, report::Screen::PLAIN);
     let page = report::markdown(&summary);
-    let _ = report::throughput_svg(&summary);
     let plots = report::plots(&summary, &analysis::over_time(record, intervals)).unwrap_or_default();
     let (scenario, environment) = ("version = 1\n", &record.env);
     let _ = report::html(&[report::Page { summary: &summary, plots: &plots, scenario, environment }]);
@@ -94,7 +93,7 @@ fn compared(record: &RunRecord) {
     let (before, after) = (of("before", 0), of("after", 1));
     let samples = [RunSample::of(&before), RunSample::of(&after)];
     if let Ok(found) = analysis::compare_variants(&samples[0], &samples[1], &Margins::INTERLEAVED) {
-        let _ = (report::comparison_terminal(&found, report::Screen::PLAIN), report::comparison_markdown(&found));
+        let _ = (report::comparison_terminal(&found, report::Screen::PLAIN), report::comparison_markdown(&found, usize::MAX));
         let _ = export::junit(&analysis::summarise(record), Some(&found));
     }
     let _ = analysis::compare_stored("before", &samples[..1], &samples[1], 1, &[], &Margins::STORED);

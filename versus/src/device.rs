@@ -9,7 +9,7 @@ use rustix::fs::{major, minor};
 use rustix::time::Timespec;
 use serde::{Deserialize, Serialize};
 
-use crate::say;
+use crate::output::say;
 
 /// Bytes of a sector in /proc/diskstats, whatever the device's own sectors are.
 const SECTOR_BYTES: u64 = 512;

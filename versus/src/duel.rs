@@ -9,28 +9,17 @@ use anyhow::{Context as _, Result};
 use crate::case::{Case, Peer};
 use crate::data::Place;
 use crate::device::Device;
+use crate::family::Seen;
 use crate::fio::{self, Buffers};
-use crate::process::{self, Call, Interrupted, Seen, Usage};
+use crate::output::say;
+use crate::process::{self, Call, Interrupted, Report, Usage};
 use crate::record::{Contestant, Lengths, Pair, Round, Run};
-use crate::{feedline, host, say};
+use crate::{feedline, host};
 
 /// Name of our side in records and tables.
 pub(crate) const FEEDLINE: &str = "feedline";
 /// What a tool takes to start its load. It is looked at after that and half a window; feedline makes two.
 const START_MS: f64 = 250.0;
-
-/// What a tool says that it did.
-#[derive(Debug, Default, Clone, PartialEq)]
-pub(crate) struct Report {
-    /// Operations of the process, from its start to its end.
-    pub(crate) ops: u64,
-    /// Bytes of its windows.
-    pub(crate) bytes: u64,
-    /// Their length.
-    pub(crate) window_s: f64,
-    /// What it was granted, by name, where it says so.
-    pub(crate) granted: BTreeMap<String, String>,
-}
 
 /// Who runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

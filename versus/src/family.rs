@@ -2,10 +2,17 @@
 
 use std::fs;
 
-use crate::process::Seen;
-
 /// Names of the threads that the kernel adds to a process for requests that would have blocked.
 const IO_WORKER: &str = "iou-wrk";
+
+/// What can be seen of a tool while it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// Memory on huge pages.
+    pub(crate) huge_page_bytes: u64,
+    /// Threads of the kernel to which io_uring handed requests that would have blocked.
+    pub(crate) io_workers: usize,
+}
 
 /// A process, its children and theirs. What has ended meanwhile counts as nothing.
 pub(crate) fn seen(pid: i32) -> Seen {

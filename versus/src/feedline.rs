@@ -9,9 +9,8 @@ use serde::Deserialize;
 
 use crate::case::{Access, Case, Data};
 use crate::data::Place;
-use crate::duel::Report;
 use crate::fio;
-use crate::process::Call;
+use crate::process::{Call, Report};
 
 const HINT: &str = "cargo build --release -p feedline, or --feedline PATH";
 

@@ -7,8 +7,7 @@ use serde::Deserialize;
 
 use crate::case::{Access, Case, Data, Peer};
 use crate::data::Place;
-use crate::duel::Report;
-use crate::process::Call;
+use crate::process::{Call, Report};
 
 const HINT: &str = "apt-get install fio (Debian, Ubuntu), dnf install fio (Fedora, RHEL), or --fio PATH";
 /// Makes glibc's malloc, which is where fio's buffers come from, ask for huge pages by madvise (glibc 2.35 and later).

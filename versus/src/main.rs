@@ -17,6 +17,7 @@ mod interrupt;
 mod memory;
 mod net;
 mod null_s3;
+mod output;
 mod process;
 mod record;
 mod run;
@@ -25,12 +26,12 @@ mod show;
 mod summary;
 mod table;
 
-use std::io::{self, ErrorKind, Write as _};
 use std::process::ExitCode;
 
 use anyhow::Result;
 use args::{Cli, Verb};
 use clap::Parser as _;
+use output::{print, say};
 use process::Interrupted;
 
 /// Exit code after Ctrl-C or SIGTERM, as shells count it.
@@ -58,18 +59,4 @@ fn list() -> Result<()> {
     let lines: Vec<String> =
         local.chain(over_a_network).map(|(name, about)| format!("{name:28} {about}\n")).collect();
     print(&lines.concat())
-}
-
-/// Prints to standard output. A reader that has gone (`versus list | head`) is no failure.
-fn print(text: &str) -> Result<()> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        printed => Ok(printed?),
-    }
-}
-
-/// Prints a line to standard error, where nobody may be listening.
-fn say(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::say;
+use crate::output::say;
 
 const RESERVED: &str = "/proc/sys/vm/nr_hugepages";
 /// Huge pages reserved: 32 MiB at 2 MiB each, more than the buffers of any case.

@@ -14,7 +14,7 @@ use anyhow::{Context as _, Result};
 
 use self::answer::{Answer, Body};
 use crate::args::NullS3Args;
-use crate::print;
+use crate::output::print;
 
 /// The most that a request may be.
 const REQUEST_BYTES_MAX: usize = 16 << 10;

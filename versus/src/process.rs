@@ -1,5 +1,6 @@
 //! A tool as a child process, and what it cost by `wait4`.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -11,7 +12,8 @@ use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, waitid
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-use crate::{family, interrupt};
+use crate::family::{self, Seen};
+use crate::interrupt;
 
 /// How much of a tool's complaint is passed on.
 const COMPLAINT_LINES_MAX: usize = 20;
@@ -63,13 +65,17 @@ pub(crate) struct Usage {
     pub(crate) wall_s: f64,
 }
 
-/// What can be seen of a tool while it runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Seen {
-    /// Memory on huge pages.
-    pub(crate) huge_page_bytes: u64,
-    /// Threads of the kernel to which io_uring handed requests that would have blocked.
-    pub(crate) io_workers: usize,
+/// What a tool says that it did.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub(crate) struct Report {
+    /// Operations of the process, from its start to its end.
+    pub(crate) ops: u64,
+    /// Bytes of its windows.
+    pub(crate) bytes: u64,
+    /// Their length.
+    pub(crate) window_s: f64,
+    /// What it was granted, by name, where it says so.
+    pub(crate) granted: BTreeMap<String, String>,
 }
 
 /// A tool that ended well.

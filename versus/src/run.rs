@@ -12,10 +12,11 @@ use crate::duel::{Duel, Tools};
 use crate::fio::Buffers;
 use crate::memory::{self, Reservation};
 use crate::net::NetCase;
+use crate::output::{print, say};
 use crate::process::{self, Call, Interrupted};
 use crate::record::{DeviceFacts, Lengths, Record};
 use crate::scratch::Scratch;
-use crate::{feedline, fio, host, interrupt, net, print, say, summary, table};
+use crate::{feedline, fio, host, interrupt, net, summary, table};
 
 /// Settings of a device's queue that shape its requests.
 const QUEUE_SETTINGS: [&str; 4] = ["scheduler", "max_sectors_kb", "max_segments", "nr_requests"];

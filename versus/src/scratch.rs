@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use crate::say;
+use crate::output::say;
 
 /// A folder that is removed when it is dropped, also after Ctrl-C.
 #[derive(Debug)]

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
+use crate::output::print;
 use crate::record::Record;
-use crate::{net, print, table};
+use crate::{net, table};
 
 /// Prints records as one table.
 pub(crate) fn show(paths: &[PathBuf]) -> Result<()> {

@@ -39,6 +39,7 @@ pub(crate) mod point;
 pub(crate) mod ranks;
 pub(crate) mod rate;
 pub(crate) mod repetitions;
+pub(crate) mod samples;
 pub(crate) mod set_apart;
 pub(crate) mod steadiness;
 pub(crate) mod system;

@@ -10,6 +10,7 @@ mod calibration;
 mod cells;
 mod comparable;
 mod correction;
+mod difference;
 mod effect;
 mod gaps;
 mod gate;
@@ -25,7 +26,8 @@ mod variants;
 mod why;
 
 pub use calibration::{Calibration, CalibrationNote, Noise, calibrate, calibrate_history};
-pub use comparable::{Difference, May, NotComparable, RefusalHint};
+pub use comparable::{NotComparable, RefusalHint};
+pub use difference::Difference;
 pub use gate::{Regression, RegressionResult, Undecided};
 pub use history::{Break, History, HistoryCell, HistoryPoint, HistoryValue, history};
 pub use sample::{CellSample, RepSample, RunSample};

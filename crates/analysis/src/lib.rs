@@ -30,7 +30,7 @@ pub use cell::checkpoints::{
 pub use cell::copies::{CopyFigures, Payoff};
 pub use cell::crowd::Crowd;
 pub use cell::datasets::DatasetFigures;
-pub use cell::diagnosis::{Decoder, Diagnosis, LittlesLaw, LoopPair, Remedy, Symptom, WaitedFor};
+pub use cell::diagnosis::symptom::{Decoder, Diagnosis, LittlesLaw, LoopPair, Remedy, Symptom, WaitedFor};
 pub use cell::distribution::{Distribution, QuantileStep, distributions, quantile_steps};
 pub use cell::epochs::{CellEpochs, EpochFigures, EpochNote, Held, Order};
 pub use cell::figures::Figures;
@@ -50,12 +50,13 @@ pub use cell::rate::Rate;
 pub use cell::system::{
     CoreFigures, DeviceFigures, MemoryFigures, Pressure, Reconciliation, SystemFigures, Traffic,
 };
-pub use cell::training::{Bound, GAP_MAX, Idle, NotPredicted, PredictedAu, Stall, TrainingFigures};
+pub use cell::training::bound::Bound;
+pub use cell::training::{GAP_MAX, Idle, NotPredicted, PredictedAu, Stall, TrainingFigures};
 pub use choice::FRESH_CELLS_MAX;
 pub use comparison::{
     Because, Break, Calibration, CalibrationNote, CellComparison, CellSample, Change, Comparison,
     ComparisonNote, Difference, Effect, Excluded, Exclusion, Headline, History, HistoryCell, HistoryPoint,
-    HistoryValue, Lost, May, NoFigures, Noise, NotComparable, OneSide, Pairing, RUNS_MIN, Ratio, RefusalHint,
+    HistoryValue, Lost, NoFigures, Noise, NotComparable, OneSide, Pairing, RUNS_MIN, Ratio, RefusalHint,
     Regression, RegressionResult, RepSample, RunSample, Sampled, Shift, ShiftPoint, Side, SideExclusions,
     Uncompared, UncomparedReason, Undecided, calibrate, calibrate_history, compare_stored, compare_targets,
     compare_variants, history, shift,

@@ -6,11 +6,9 @@ mod tests;
 
 use std::collections::HashMap;
 
+use backend::Recency;
 use dataset::{mix, scale};
 use plan::TierPolicy;
-
-/// End of the list.
-const NONE: u32 = u32::MAX;
 
 /// What the counter of `SplitMix64` goes on by: 2^64 over the golden ratio. [`mix`] adds it too, before it mixes.
 const SPLIT_MIX_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -46,10 +44,6 @@ struct Slot {
     state: State,
     /// Reads under way: it makes room for nothing meanwhile.
     pins: u32,
-    /// Neighbours in the order of the last use.
-    // Numbers and no pointers: the list costs 8 bytes a slot and nothing is allocated when it changes.
-    older: u32,
-    newer: u32,
 }
 
 /// The slots of a cache and the blocks in them. Every call takes constant time, but for steps past slots that are being
@@ -62,8 +56,8 @@ pub(crate) struct Directory {
     // 20 ns are nothing beside a read.
     blocks: HashMap<Block, u32>,
     free: Vec<u32>,
-    oldest: u32,
-    newest: u32,
+    /// Slots that hold a block.
+    held: Recency,
     /// State of the draws.
     draws: u64,
 }
@@ -72,15 +66,14 @@ impl Directory {
     /// An empty cache of `slots`. It asks for all memory that it will need; `seed` decides the draws of
     /// [`TierPolicy::Random`].
     pub(crate) fn new(policy: TierPolicy, slots: u32, seed: u64) -> Self {
-        let empty = Slot { state: State::Free, pins: 0, older: NONE, newer: NONE };
+        let empty = Slot { state: State::Free, pins: 0 };
         Self {
             policy,
             slots: vec![empty; slots as usize],
             blocks: HashMap::with_capacity(slots as usize),
             // Popped from the end: the file is filled from its beginning on.
             free: (0..slots).rev().collect(),
-            oldest: NONE,
-            newest: NONE,
+            held: Recency::new(slots),
             draws: seed,
         }
     }
@@ -94,8 +87,8 @@ impl Directory {
         }
         // A read of a slot may be under way in the kernel while another thread would overwrite it.
         self.slots[slot as usize].pins += 1;
-        self.unlink(slot);
-        self.link_newest(slot);
+        self.held.remove(slot);
+        self.held.add(slot);
         Some(slot)
     }
 
@@ -128,7 +121,7 @@ impl Directory {
         let State::Filling(block) = self.slots[slot as usize].state else { return };
         if is_written {
             self.slots[slot as usize].state = State::Held(block);
-            self.link_newest(slot);
+            self.held.add(slot);
         } else {
             self.slots[slot as usize].state = State::Free;
             self.blocks.remove(&block);
@@ -144,24 +137,18 @@ impl Directory {
 
     fn evict(&mut self) -> Option<Fill> {
         let slot = match self.policy {
-            TierPolicy::Lru => self.least_recent()?,
+            TierPolicy::Lru => self.held.oldest_first().find(|slot| self.may_go(*slot))?,
             TierPolicy::Random => self.any()?,
         };
         let State::Held(block) = self.slots[slot as usize].state else { return None };
-        self.unlink(slot);
+        self.held.remove(slot);
         self.blocks.remove(&block);
         Some(Fill { slot, evicted: Some(block) })
     }
 
     fn may_go(&self, slot: u32) -> bool {
-        let Slot { state, pins, .. } = self.slots[slot as usize];
+        let Slot { state, pins } = self.slots[slot as usize];
         pins == 0 && matches!(state, State::Held(_))
-    }
-
-    fn least_recent(&self) -> Option<u32> {
-        let next = |slot: &u32| Some(self.slots[*slot as usize].newer).filter(|newer| *newer != NONE);
-        let first = Some(self.oldest).filter(|oldest| *oldest != NONE);
-        std::iter::successors(first, next).find(|slot| self.may_go(*slot))
     }
 
     /// The first slot from a random one on that may be evicted. Each has the same chance while none is in use.
@@ -178,26 +165,5 @@ impl Directory {
         let drawn = mix(self.draws);
         self.draws = self.draws.wrapping_add(SPLIT_MIX_STEP);
         drawn
-    }
-
-    fn link_newest(&mut self, slot: u32) {
-        let older = std::mem::replace(&mut self.newest, slot);
-        (self.slots[slot as usize].older, self.slots[slot as usize].newer) = (older, NONE);
-        match older {
-            NONE => self.oldest = slot,
-            older => self.slots[older as usize].newer = slot,
-        }
-    }
-
-    fn unlink(&mut self, slot: u32) {
-        let Slot { older, newer, .. } = self.slots[slot as usize];
-        match older {
-            NONE => self.oldest = newer,
-            older => self.slots[older as usize].newer = newer,
-        }
-        match newer {
-            NONE => self.newest = older,
-            newer => self.slots[newer as usize].older = older,
-        }
     }
 }

@@ -3,12 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use backend::Recency;
 use rustix::fd::RawFd;
 
 use crate::descriptors::Held;
-
-/// The index of no place.
-const NONE: u32 = u32::MAX;
 
 /// A bounded set of open files. A file in use is pinned; of the others the least recently used gives way.
 #[derive(Debug)]
@@ -23,14 +21,11 @@ pub(crate) struct InUse {
 
 #[derive(Debug)]
 struct OpenFiles {
-    // A list linked by index inside one allocation: moving a file in it allocates nothing while reads are
-    // measured.
     all: Vec<OpenFile>,
     unused: Vec<u32>,
     by_object: HashMap<u32, u32>,
-    /// Ends of the list of files that are open and not in use, the least recently used first.
-    idle_first: u32,
-    idle_last: u32,
+    /// Files that are open and not in use.
+    idle: Recency,
 }
 
 #[derive(Debug)]
@@ -38,21 +33,18 @@ struct OpenFile {
     object: u32,
     file: Option<Held>,
     pins: u32,
-    before: u32,
-    after: u32,
 }
 
 impl Recent {
     /// Room for `capacity` files.
     pub(crate) fn new(capacity: u32) -> Self {
-        let place = |_| OpenFile { object: NONE, file: None, pins: 0, before: NONE, after: NONE };
+        let place = |_| OpenFile { object: 0, file: None, pins: 0 };
         Self(Mutex::new(OpenFiles {
             all: (0..capacity).map(place).collect(),
             unused: (0..capacity).rev().collect(),
             // Twice the room: the map then cleans up after removals in place and never grows.
             by_object: HashMap::with_capacity(2 * capacity as usize),
-            idle_first: NONE,
-            idle_last: NONE,
+            idle: Recency::new(capacity),
         }))
     }
 
@@ -107,7 +99,7 @@ impl OpenFiles {
         let place = *self.by_object.get(&object)?;
         // A file in use is in no list, so `make_room` cannot close it.
         if self.all[place as usize].pins == 0 {
-            self.unlink(place);
+            self.idle.remove(place);
         }
         let entry = &mut self.all[place as usize];
         entry.pins += 1;
@@ -118,7 +110,7 @@ impl OpenFiles {
         let entry = &mut self.all[place as usize];
         entry.pins -= 1;
         if entry.pins == 0 {
-            self.link_last(place);
+            self.idle.add(place);
         }
     }
 
@@ -126,37 +118,11 @@ impl OpenFiles {
         if let Some(place) = self.unused.pop() {
             return Some((place, None));
         }
-        let place = self.idle_first;
-        if place == NONE {
-            return None;
-        }
-        self.unlink(place);
+        let place = self.idle.oldest_first().next()?;
+        self.idle.remove(place);
         let entry = &mut self.all[place as usize];
         self.by_object.remove(&entry.object);
         Some((place, entry.file.take()))
-    }
-
-    fn unlink(&mut self, place: u32) {
-        let OpenFile { before, after, .. } = self.all[place as usize];
-        match before {
-            NONE => self.idle_first = after,
-            before => self.all[before as usize].after = after,
-        }
-        match after {
-            NONE => self.idle_last = before,
-            after => self.all[after as usize].before = before,
-        }
-    }
-
-    fn link_last(&mut self, place: u32) {
-        let before = self.idle_last;
-        let entry = &mut self.all[place as usize];
-        (entry.before, entry.after) = (before, NONE);
-        match before {
-            NONE => self.idle_first = place,
-            before => self.all[before as usize].after = place,
-        }
-        self.idle_last = place;
     }
 }
 

@@ -12,13 +12,10 @@ use tokio::time::timeout;
 
 use crate::Patience;
 use crate::failure::Failure;
-use crate::protocol::LAST_FRAGMENT;
+use crate::xdr::{LAST_FRAGMENT, VERIFIER_BYTES_MAX};
 
 /// A reply's record, at most: the largest read or listing that is asked for here, with room for its head.
 pub(crate) const RECORD_BYTES_MAX: u32 = (4 << 20) + (64 << 10);
-
-/// Bytes of a verifier, at most (RFC 5531 section 8.2).
-pub(crate) const VERIFIER_BYTES_MAX: usize = 400;
 
 /// Ports that servers take for a sign of root; the range is that of Linux (`sunrpc.min_resvport`).
 const PRIVILEGED_PORTS: std::ops::Range<u16> = 665..1024;

@@ -5,6 +5,12 @@ use std::fmt;
 /// Bytes of a file handle, at most (`NFS3_FHSIZE`, RFC 1813 section 2.4).
 pub(crate) const HANDLE_BYTES_MAX: usize = 64;
 
+/// The bit of a record mark that says that no fragment follows (RFC 5531 section 11).
+pub(crate) const LAST_FRAGMENT: u32 = 1 << 31;
+
+/// Bytes of a verifier, at most (RFC 5531 section 8.2).
+pub(crate) const VERIFIER_BYTES_MAX: usize = 400;
+
 /// A server's own name for a file or folder.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Handle {

@@ -10,7 +10,7 @@ use aws_smithy_types::date_time::Format;
 use backend::{ErrorKind, OpError, StoreError};
 
 use crate::kind;
-use crate::lean::Scan;
+use crate::scan::Scan;
 
 /// A call that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]

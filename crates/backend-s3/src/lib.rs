@@ -25,6 +25,7 @@ mod names;
 mod open;
 mod ranges;
 mod runtime;
+mod scan;
 mod sdk;
 mod sign;
 mod store;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use analysis::{Comparison, Margins, May, NotComparable, RUNS_MIN, RunSample};
-use feed::Compared;
+use analysis::{Comparison, Margins, NotComparable, RUNS_MIN, RunSample};
+use feed::{Compared, MayDiffer, Words as _};
 use record::{Gate, Margin, Run, Thresholds};
 use report::words::comparison::refusal;
 
@@ -17,7 +17,7 @@ pub(crate) struct Rules {
     /// Margins that replace default ones; of several for one metric the last counts.
     pub(crate) margins: Vec<Margin>,
     /// What may differ between stored runs.
-    pub(crate) may_differ: Vec<May>,
+    pub(crate) may_differ: Vec<MayDiffer>,
     /// Fewest stored runs from which anything is decided.
     pub(crate) runs_min: u32,
 }
@@ -27,7 +27,7 @@ impl Rules {
     pub(crate) fn of(gate: &Gate) -> Self {
         Self {
             margins: gate.regression.clone(),
-            may_differ: gate.may_differ.iter().filter_map(|name| May::of_name(name)).collect(),
+            may_differ: gate.may_differ.iter().filter_map(|name| MayDiffer::of_word(name)).collect(),
             runs_min: gate.runs.unwrap_or(RUNS_MIN),
         }
     }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use analysis::{CellSummary, GateResult, Summary, Verdict};
+
 /// The documented exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -25,6 +27,20 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
+    /// The code of a run that came to its end. The reasons are on the page that was printed.
+    pub(crate) fn of_run(summary: &Summary, strict: bool) -> Self {
+        if !summary.cells.iter().any(CellSummary::is_measured) {
+            return Self::Error;
+        }
+        match analysis::gate(summary) {
+            GateResult::Missed(_) => Self::GateMissed,
+            // After a gate that was missed, which is the more exact answer, and before one that is open.
+            _ if summary.verdicts.iter().any(Verdict::has_failed) => Self::Error,
+            GateResult::Inconclusive(_) if strict => Self::Inconclusive,
+            GateResult::None | GateResult::Met | GateResult::Inconclusive(_) => Self::Ok,
+        }
+    }
+
     /// The code of a run that several gates decide: the lowest except 0. A gate that is missed is graver than a regression,
     /// and a regression than what cannot be decided.
     pub(crate) fn or(self, other: Self) -> Self {

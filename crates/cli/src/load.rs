@@ -1,6 +1,5 @@
 //! From the command line to a plan.
 
-use std::ffi::OsString;
 use std::path::Path;
 
 use feed::Compared;
@@ -118,17 +117,6 @@ fn read(path: &str) -> Result<Source, Failure> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::usage(format!("error: cannot read the scenario `{path}`: {error}\n  hint: `feedline init {path} --at FOLDER` writes one")))?;
     Ok(Source { name: path.to_owned(), text })
-}
-
-/// The words of a command line: a scenario file in place of a verb is to be run.
-pub(crate) fn with_verb(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
-    let mut words: Vec<OsString> = words.into_iter().collect();
-    let first = words.get(1).and_then(|word| word.to_str());
-    if first.is_some_and(|word| !word.starts_with('-') && is_scenario(word)) {
-        // `feedline job.toml` is what is typed first, and no verb ends in `.toml`.
-        words.insert(1, "run".into());
-    }
-    words
 }
 
 /// Whether the input is named like a scenario file.

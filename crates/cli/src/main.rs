@@ -34,15 +34,18 @@ mod signals;
 mod slots;
 mod suspended;
 mod variants;
+mod verb;
 
 use std::process::ExitCode;
 
-use args::{Cli, RunArgs, SizeArgs, Verb};
 use clap::Parser as _;
+use cmd::run::RunArgs;
+use cmd::size::SizeArgs;
 use exit::{Exit, Failure};
+use verb::{Cli, Verb, with_verb};
 
 fn main() -> ExitCode {
-    let verb = Cli::parse_from(load::with_verb(std::env::args_os())).verb;
+    let verb = Cli::parse_from(with_verb(std::env::args_os())).verb;
     let by_flags = input(&verb).is_some_and(|input| !load::is_scenario(input));
     match dispatch(verb) {
         Ok(exit) => exit.into(),
@@ -77,6 +80,7 @@ fn input(verb: &Verb) -> Option<&str> {
 
 fn dispatch(verb: Verb) -> Result<Exit, Failure> {
     match verb {
+        Verb::Run(args) if args.resume => cmd::resume::resume(&args),
         Verb::Run(args) => cmd::run::run(&args),
         Verb::Check(args) => cmd::check::check(&args),
         Verb::Plan(args) => cmd::plan::plan(&args),

@@ -6,7 +6,6 @@ use analysis::{Proof, ProvingRun, Summary};
 use plan::{Evidence, Plan};
 use record::{Proof as Rules, RunRecord};
 
-use crate::cmd;
 use crate::exit::{Exit, Failure};
 use crate::{cost, host, output, samples};
 
@@ -112,7 +111,7 @@ pub(crate) fn exit_of(summary: &Summary, proofs: &[Proof], strict: bool) -> Exit
     if asks_for_proof && !summary.gate.feeds.iter().all(is_proven) {
         return Exit::GateMissed;
     }
-    cmd::run::exit_of(&alone, strict)
+    Exit::of_run(&alone, strict)
 }
 
 /// A run that came to its end.

@@ -37,26 +37,31 @@ struct SettingsLine {
     prefix_folders: u32,
     export: String,
     threads: u32,
-    emulation: EmulationLine,
+    #[serde(with = "EmulationLine")]
+    emulation: Emulation,
 }
 
+// The plan knows no serialisation: what it is as JSON is described here, beside the channel.
 /// [`Emulation`] as it travels.
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Emulation", deny_unknown_fields)]
 struct EmulationLine {
     profile: Option<String>,
     seed: u64,
-    first_byte: Option<DelayLine>,
-    metadata: Option<DelayLine>,
+    #[serde(with = "delay_line")]
+    first_byte: Option<Delay>,
+    #[serde(with = "delay_line")]
+    metadata: Option<Delay>,
     requests_per_s: Option<f64>,
     connection_bps: Option<f64>,
     total_bps: Option<f64>,
     seek_ns: Option<u64>,
-    faults: FaultsLine,
+    #[serde(with = "FaultsLine")]
+    faults: Faults,
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(remote = "Delay", rename_all = "snake_case")]
 enum DelayLine {
     Constant { ns: u64 },
     Uniform { from_ns: u64, to_ns: u64 },
@@ -64,7 +69,7 @@ enum DelayLine {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Faults", deny_unknown_fields)]
 struct FaultsLine {
     reset: f64,
     server_error: f64,
@@ -75,57 +80,21 @@ struct FaultsLine {
     corrupted: f64,
 }
 
-impl From<Delay> for DelayLine {
-    fn from(delay: Delay) -> Self {
-        match delay {
-            Delay::Constant { ns } => Self::Constant { ns },
-            Delay::Uniform { from_ns, to_ns } => Self::Uniform { from_ns, to_ns },
-            Delay::LogNormal { p50_ns, p99_ns } => Self::LogNormal { p50_ns, p99_ns },
-        }
-    }
-}
+/// A delay that may be absent.
+mod delay_line {
+    use plan::Delay;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-impl From<DelayLine> for Delay {
-    fn from(delay: DelayLine) -> Self {
-        match delay {
-            DelayLine::Constant { ns } => Self::Constant { ns },
-            DelayLine::Uniform { from_ns, to_ns } => Self::Uniform { from_ns, to_ns },
-            DelayLine::LogNormal { p50_ns, p99_ns } => Self::LogNormal { p50_ns, p99_ns },
-        }
-    }
-}
+    #[derive(Serialize, Deserialize)]
+    struct Line(#[serde(with = "super::DelayLine")] Delay);
 
-impl From<&Emulation> for EmulationLine {
-    fn from(asked: &Emulation) -> Self {
-        let Faults { reset, server_error, stall, truncated, slow_down, stale, corrupted } = asked.faults;
-        Self {
-            profile: asked.profile.clone(),
-            seed: asked.seed,
-            first_byte: asked.first_byte.map(Into::into),
-            metadata: asked.metadata.map(Into::into),
-            requests_per_s: asked.requests_per_s,
-            connection_bps: asked.connection_bps,
-            total_bps: asked.total_bps,
-            seek_ns: asked.seek_ns,
-            faults: FaultsLine { reset, server_error, stall, truncated, slow_down, stale, corrupted },
-        }
+    #[expect(clippy::ref_option, reason = "as serde hands it over")]
+    pub(super) fn serialize<S: Serializer>(delay: &Option<Delay>, to: S) -> Result<S::Ok, S::Error> {
+        delay.map(Line).serialize(to)
     }
-}
 
-impl From<EmulationLine> for Emulation {
-    fn from(line: EmulationLine) -> Self {
-        let FaultsLine { reset, server_error, stall, truncated, slow_down, stale, corrupted } = line.faults;
-        Self {
-            profile: line.profile,
-            seed: line.seed,
-            first_byte: line.first_byte.map(Into::into),
-            metadata: line.metadata.map(Into::into),
-            requests_per_s: line.requests_per_s,
-            connection_bps: line.connection_bps,
-            total_bps: line.total_bps,
-            seek_ns: line.seek_ns,
-            faults: Faults { reset, server_error, stall, truncated, slow_down, stale, corrupted },
-        }
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Delay>, D::Error> {
+        Ok(Option::deserialize(from)?.map(|Line(delay)| delay))
     }
 }
 
@@ -143,7 +112,7 @@ pub fn settings_line(settings: &Settings) -> String {
         prefix_folders: settings.prefix_folders,
         export: settings.export.clone(),
         threads: settings.threads,
-        emulation: (&settings.emulation).into(),
+        emulation: settings.emulation.clone(),
     };
     serde_json::to_string(&line).expect("strings and numbers become JSON")
 }
@@ -162,7 +131,7 @@ pub fn read_settings(line: &str) -> Result<Settings, EmulatorError> {
         prefix_folders: line.prefix_folders,
         export: line.export,
         threads: line.threads,
-        emulation: line.emulation.into(),
+        emulation: line.emulation,
     })
 }
 

@@ -4,6 +4,7 @@
 //! recognised as it is written and made again as it is read, and all of it is gone with the process. Figures taken on
 //! them demonstrate a behaviour and judge nothing.
 
+mod calls;
 mod clock;
 mod content;
 pub mod control;

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use crate::nfs::Calls;
+use crate::calls::Calls;
 
 /// Where the connection ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

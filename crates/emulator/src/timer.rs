@@ -1,7 +1,6 @@
 //! Waiting until a point in time, by `timerfd`: the runtime's own timer counts milliseconds and rounds up.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -16,36 +15,11 @@ use tokio::io::unix::AsyncFd;
 
 use crate::clock;
 
-/// One waiting task; ordered by time, then by when it came.
-struct Waiting {
-    due_ns: u64,
-    number: u64,
-    waker: Waker,
-}
-
-impl PartialEq for Waiting {
-    fn eq(&self, other: &Self) -> bool {
-        (self.due_ns, self.number) == (other.due_ns, other.number)
-    }
-}
-
-impl Eq for Waiting {}
-
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Waiting {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.due_ns, self.number).cmp(&(other.due_ns, other.number))
-    }
-}
-
 #[derive(Default)]
 struct Queue {
-    waiting: BinaryHeap<Reverse<Waiting>>,
+    /// Tasks that wait, by their time and then by their number.
+    waiting: BTreeMap<(u64, u64), Waker>,
+    /// How many tasks have waited.
     number: u64,
 }
 
@@ -87,24 +61,24 @@ impl Timer {
     fn wake_due(&self) {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let now_ns = clock::now_ns();
-        while queue.waiting.peek().is_some_and(|Reverse(first)| first.due_ns <= now_ns) {
-            if let Some(Reverse(first)) = queue.waiting.pop() {
-                first.waker.wake();
+        while let Some(first) = queue.waiting.first_entry() {
+            let (due_ns, _) = *first.key();
+            if due_ns > now_ns {
+                // A timerfd fires once; the next one is set when the one before has fired.
+                self.arm(due_ns);
+                break;
             }
-        }
-        if let Some(Reverse(first)) = queue.waiting.peek() {
-            // A timerfd fires once; the next one is set when the one before has fired.
-            self.arm(first.due_ns);
+            first.remove().wake();
         }
     }
 
     fn wait(&self, due_ns: u64, waker: Waker) {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         queue.number += 1;
-        let number = queue.number;
-        queue.waiting.push(Reverse(Waiting { due_ns, number, waker }));
+        let key = (due_ns, queue.number);
+        queue.waiting.insert(key, waker);
         // Armed again only for who is now first; the others wait behind a time that is set.
-        if queue.waiting.peek().is_some_and(|Reverse(first)| first.number == number) {
+        if queue.waiting.first_key_value().is_some_and(|(first, _)| *first == key) {
             self.arm(due_ns);
         }
     }

@@ -16,10 +16,11 @@ use crate::copy::Copies;
 use crate::outage::{self, Sign, Waited};
 use crate::outcome::Measured;
 use crate::progress::Progress;
-use crate::rep::{RepSpec, run_rep};
+use crate::rep::run_rep;
 use crate::sampled::{Kept, Second};
 use crate::schedule::{Schedule, ScheduleSettings, Turn};
 use crate::server::Server;
+use crate::spec::RepSpec;
 
 /// What setting up a repetition costs beyond its window, for the budget.
 // Threads and buffers are set up outside the window, and a large dataset's page cache takes longer still. Too low an

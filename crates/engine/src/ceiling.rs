@@ -10,7 +10,8 @@ use record::{Ceiling, Rep, counter};
 use crate::error::RepError;
 use crate::job::EpochSeams;
 use crate::progress::Progress;
-use crate::rep::{self, RepSpec, run_rep};
+use crate::rep::{self, run_rep};
+use crate::spec::RepSpec;
 
 // A fifth of the window: enough for the caches and the branch predictors of a loop that touches no storage.
 const WARMUP_NS: u64 = 20_000_000;

@@ -6,7 +6,6 @@
 //! read. Where samples are packed, one thread builds a shard and pulls its samples through the queue as it goes.
 
 mod end;
-mod error;
 mod kept;
 mod pack;
 mod place;
@@ -18,19 +17,17 @@ mod work;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, PoisonError};
-use std::thread::Builder;
 
 use backend::SharedStore;
 
-use crate::error::RepError;
-use crate::gate::StartGate;
+use crate::error::{CopyError, RepError};
+use crate::gate::{StartGate, joined};
 use crate::outcome::Measured;
-use crate::rep::{RepSpec, proof, set_cache};
-use crate::server::Server;
+use crate::page_cache::{proof, set_cache};
+use crate::spec::RepSpec;
 use crate::system::Watched;
 use crate::usage::Meter;
 
-pub use error::CopyError;
 pub use place::CopyFolder;
 
 pub(crate) use kept::Copies;
@@ -95,12 +92,6 @@ fn measured(
     work: &Work,
 ) -> Result<Measured, RepError> {
     let before = set_cache(spec)?;
-    if let Some(wait) = spec.wait {
-        wait();
-    }
-    if let Some(server) = spec.server {
-        server.begin();
-    }
     let copying = Copying {
         spec,
         to,
@@ -111,8 +102,7 @@ fn measured(
         ends: AtomicBool::new(false),
         reason: Mutex::new(None),
     };
-    let ended = run_workers(&copying, work);
-    let emulated = spec.server.map(Server::end);
+    let (ended, emulated) = spec.counted(|| run_workers(&copying, work));
     let (start_ns, meter, workers) = ended?;
     let cache = proof(spec, &before);
     let reason = copying.reason.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -131,32 +121,18 @@ fn run_workers(copying: &Copying<'_>, work: &Work) -> Result<(u64, Meter, Vec<Wo
     let gate = StartGate::new(threads + 1);
     let mut meter = Meter::new(spec.cores, &Watched::of(spec.store));
     let ends = std::thread::scope(|scope| {
-        let mut workers = Vec::with_capacity(threads as usize);
-        for index in 0..threads {
-            let gate = &gate;
-            let run = move || {
-                let promise = gate.promise();
-                let (pull, start_ns) = promise.keep(Pull::open(spec, index), spec.clock)?;
-                Some(match work {
-                    Work::Objects(_) => plain::run(copying, pull, start_ns),
-                    Work::Shards(packing, shards) => pack::run(copying, pull, (packing, shards), start_ns),
-                })
-            };
-            match Builder::new().name(format!("copy-{index}")).spawn_scoped(scope, run) {
-                Ok(worker) => workers.push(worker),
-                Err(source) => {
-                    gate.fail(RepError::Threads { threads, source });
-                    break;
-                }
-            }
-        }
+        let workers = gate.start(scope, "copy", threads, |index| {
+            let promise = gate.promise();
+            let (pull, start_ns) = promise.keep(Pull::open(spec, index), spec.clock)?;
+            Some(match work {
+                Work::Objects(_) => plain::run(copying, pull, start_ns),
+                Work::Shards(packing, shards) => pack::run(copying, pull, (packing, shards), start_ns),
+            })
+        });
         if let Some(((), start_ns)) = gate.promise().keep(Ok(()), spec.clock) {
             meter.open_once(start_ns, start_ns);
         }
-        let join = |worker: std::thread::ScopedJoinHandle<'_, Option<WorkerEnd>>| {
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        workers.into_iter().filter_map(join).collect()
+        joined(workers)
     });
     // After all workers: a copy ends when its last object is durable.
     meter.close(spec.clock.now_ns());

@@ -1,7 +1,10 @@
-//! Why a repetition could not be made.
+//! Why a repetition or a copy could not be made.
 
 use backend::{ArenaError, StoreError};
 use dataset::OrderError;
+
+/// Folders of copies side by side, at most: more are forgotten ones.
+pub(crate) const COPIES_MAX: u32 = 9_999;
 
 /// Why a repetition could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -17,7 +20,7 @@ pub enum RepError {
     Store(#[from] StoreError),
     /// A copy could not begin.
     #[error(transparent)]
-    Copy(#[from] crate::copy::CopyError),
+    Copy(#[from] CopyError),
     /// The system refused a thread.
     #[error(
         "cannot start {threads} threads: {source}\n  hint: raise the limit of processes (`ulimit -u`, the \
@@ -60,4 +63,38 @@ pub enum RepError {
     /// A thread ended before it could begin.
     #[error("a thread ended before it could begin")]
     NotStarted,
+}
+
+/// What keeps a copy from beginning.
+#[derive(Debug, thiserror::Error)]
+pub enum CopyError {
+    /// The cell does not say where to.
+    #[error("the cell does not say where its dataset is copied to")]
+    NoPlan,
+    /// Shards are made of samples that are files.
+    #[error(
+        "cannot pack a dataset whose samples are packed already\n  hint: remove `copy.pack`: its objects are copied as \
+         they are"
+    )]
+    Packed,
+    /// There is not enough room, found before anything was written.
+    #[error(
+        "cannot copy the dataset: {needed_bytes} B are needed and {free_bytes} B are free\n  hint: free some space, set \
+         `copy.size`, or remove older copies with `feedline clean`"
+    )]
+    NoSpace {
+        /// Bytes of the copy, with what a file system takes beside them.
+        needed_bytes: u64,
+        /// Bytes free.
+        free_bytes: u64,
+    },
+    /// Every name for a folder is taken.
+    #[error(
+        "cannot make a folder for the copy: there are {COPIES_MAX} copies already\n  hint: remove them with `feedline \
+         clean`"
+    )]
+    TooManyCopies,
+    /// The target cannot be written.
+    #[error("cannot write the copy: {0}")]
+    Store(#[from] StoreError),
 }

@@ -1,6 +1,7 @@
 //! Threads open their queues by themselves (a ring belongs to its thread), then start together or not at all.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use backend::Clock;
 
@@ -28,6 +29,27 @@ impl StartGate {
     /// A thread's promise to arrive. A thread that ends without arriving does not keep the others waiting.
     pub(crate) fn promise(&self) -> Promise<'_> {
         Promise { gate: self, kept: false }
+    }
+
+    /// Starts `threads` threads that work on their number each. Where the system refuses one, none of them passes the gate.
+    pub(crate) fn start<'scope, T: Send + 'scope>(
+        &self,
+        scope: &'scope Scope<'scope, '_>,
+        name: &str,
+        threads: u32,
+        work: impl Fn(u32) -> T + Copy + Send + 'scope,
+    ) -> Vec<ScopedJoinHandle<'scope, T>> {
+        let mut started = Vec::with_capacity(threads as usize);
+        for index in 0..threads {
+            match Builder::new().name(format!("{name}-{index}")).spawn_scoped(scope, move || work(index)) {
+                Ok(thread) => started.push(thread),
+                Err(source) => {
+                    self.fail(RepError::Threads { threads, source });
+                    break;
+                }
+            }
+        }
+        started
     }
 
     /// Lets no thread start, whether it has arrived or not.
@@ -63,6 +85,14 @@ impl StartGate {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What those threads returned that passed the gate. A panic of a thread goes on here, after the other threads have ended.
+pub(crate) fn joined<T>(threads: Vec<ScopedJoinHandle<'_, Option<T>>>) -> Vec<T> {
+    let join = |thread: ScopedJoinHandle<'_, Option<T>>| {
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    };
+    threads.into_iter().filter_map(join).collect()
 }
 
 /// See [`StartGate::promise`].

@@ -7,7 +7,7 @@ use plan::{Cache, Decode, Fetch, Limit, Load, Task, Training, Work};
 use crate::decoders::Decoders;
 use crate::error::RepError;
 use crate::fleet::{Coming, Job, JobData, Steps};
-use crate::rep::{RepSpec, asked, first_ticket, own_tickets};
+use crate::spec::{RepSpec, asked, first_ticket, own_tickets};
 use crate::trainer::Train;
 
 /// What lies between an epoch of a job and the next.

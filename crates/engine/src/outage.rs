@@ -6,7 +6,8 @@ use record::Outage;
 
 use crate::error::RepError;
 use crate::outcome::Measured;
-use crate::rep::{self, RepSpec};
+use crate::rep;
+use crate::spec::RepSpec;
 
 /// How long a server is waited for: filers and gateways start again within minutes.
 pub(crate) const WAIT_NS_MAX: u64 = 300_000_000_000;

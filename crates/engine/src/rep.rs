@@ -1,13 +1,12 @@
 //! One repetition of one cell: page cache, threads, queues, a window.
 
-mod spec;
 #[cfg(test)]
 mod tests;
 
 use std::num::NonZeroU64;
-use std::thread::{Builder, ScopedJoinHandle};
+use std::thread::Builder;
 
-use backend::{Arena, CacheAction, QueueSpec, Residency, StoreError};
+use backend::{Arena, QueueSpec};
 use dataset::Order;
 use plan::{Cache, Limit, Operation};
 use record::CacheProof;
@@ -16,22 +15,20 @@ use crate::checkpoint::{self, ClosingSaves};
 use crate::decoders::Closing;
 use crate::epochs::{Begun, Numbering};
 use crate::error::RepError;
-use crate::gate::StartGate;
+use crate::gate::{StartGate, joined};
 use crate::job::{self, EpochSeams};
 use crate::load::{Load, Tickets, Timing};
 use crate::outcome::{self, LoadEnd, Measured, merge};
 use crate::outstanding::Outstanding;
 use crate::pace::{Offer, Paced, Pacer};
+use crate::page_cache::{proof, set_cache};
 use crate::retry::{Retry, Storm};
-use crate::server::Server;
+use crate::spec::{RepSpec, asked, first_ticket, own_seed, own_tickets};
 use crate::system::{Programs, Watched};
 use crate::trainer::{Train, share};
 use crate::usage::{Meter, RunDelay};
 use crate::window::Window;
 use crate::worker::{Worker, WorkerEnd};
-
-pub use spec::RepSpec;
-pub(crate) use spec::{asked, first_ticket, own_seed, own_tickets};
 
 /// A warm-up takes at most this fraction, as 1 in 8, of the reads that a cold repetition may make. A fast storage would
 /// otherwise serve all of them before the window opens.
@@ -60,15 +57,7 @@ pub(crate) fn run(spec: &RepSpec<'_>, seams: EpochSeams) -> Result<Measured, Rep
     // All processes are looked at outside the window: each takes some 20 us, of which a busy machine has thousands.
     let watched = Watched::of(spec.store);
     let programs = Programs::look(spec.clock, &watched);
-    if let Some(wait) = spec.wait {
-        wait();
-    }
-    if let Some(server) = spec.server {
-        server.begin();
-    }
-    let ended = run_workers(spec, &issue);
-    // A server that counts for one repetition is told of its end however that came.
-    let emulated = spec.server.map(Server::end);
+    let (ended, emulated) = spec.counted(|| run_workers(spec, &issue));
     let (window, ends) = ended?;
     let others = Programs::look(spec.clock, &watched).others_since(&programs);
     let cache = proof(spec, &before);
@@ -97,45 +86,6 @@ struct Issue<'a> {
     paced: Option<Paced>,
     /// The job of a training load.
     train: Option<Train>,
-}
-
-/// The page-cache residency before and after a repetition. If an object went missing meanwhile, the residency after it is
-/// unknown, and what was counted stands.
-pub(crate) fn proof(spec: &RepSpec<'_>, before: &Residency) -> CacheProof {
-    let after = spec.store.cache(CacheAction::Inspect, spec.data.objects()).ok();
-    CacheProof {
-        method: before.method.to_owned(),
-        total_bytes: before.total_bytes,
-        before_bytes: before.resident_bytes,
-        after_bytes: after.and_then(|after| after.resident_bytes),
-        names_dropped: before.names_dropped,
-    }
-}
-
-/// Sets the page cache as the cell asks, and returns what is resident then.
-pub(crate) fn set_cache(spec: &RepSpec<'_>) -> Result<Residency, StoreError> {
-    let act = |action| spec.store.cache(action, spec.data.objects());
-    match (spec.cell.cache, spec.cell.operation()) {
-        (Cache::Cold | Cache::ColdStart, Operation::Read | Operation::Restore) | (Cache::DontCache, _) => {
-            act(CacheAction::Evict)
-        }
-        // What opens or looks by name is served by cached names and inodes as much as by pages.
-        (Cache::Cold | Cache::ColdStart, _) => act(CacheAction::EvictNames),
-        (Cache::Warm, Operation::Stat | Operation::GetAttr | Operation::List) => act(CacheAction::WarmNames),
-        (Cache::Warm, operation) => {
-            // Made in one way, from an empty cache by reading in order: pages that came in by single faults
-            // are smaller, and were measured to cost 1.9 times as much.
-            act(CacheAction::Evict)?;
-            let warm = act(CacheAction::Warm)?;
-            if operation == Operation::ReadFile { act(CacheAction::WarmNames) } else { Ok(warm) }
-        }
-        (Cache::Bypass, _) => {
-            // Pages that are resident afterwards show that direct reads were served through the cache, but
-            // only if none was there before.
-            let found = act(CacheAction::Inspect)?;
-            if found.resident_bytes == Some(0) { Ok(found) } else { act(CacheAction::Evict) }
-        }
-    }
 }
 
 /// The tickets of this repetition. A cold one gets a single epoch over its part of the data: a second would be served
@@ -232,36 +182,12 @@ fn run_workers(spec: &RepSpec<'_>, issue: &Issue<'_>) -> Result<(Window, Vec<Wor
             }
         }
         for (train, decoders) in issue.train.iter().zip(decoders) {
-            for index in 0..decoders.threads {
-                let decode = move || train.decode(decoders);
-                if let Err(source) =
-                    Builder::new().name(format!("decoder-{index}")).spawn_scoped(scope, decode)
-                {
-                    gate.fail(RepError::Threads { threads: decoders.threads, source });
-                }
-            }
+            gate.start(scope, "decoder", decoders.threads, |_| train.decode(decoders));
         }
         // Last: with the last worker the gate opens, and what feeds it must be there.
-        let mut workers = Vec::with_capacity(threads as usize);
-        for index in 0..threads {
-            let gate = &gate;
-            let work = move || work(spec, issue, index, gate);
-            match Builder::new().name(format!("worker-{index}")).spawn_scoped(scope, work) {
-                Ok(worker) => workers.push(worker),
-                Err(source) => {
-                    gate.fail(RepError::Threads { threads, source });
-                    break;
-                }
-            }
-        }
-        workers.into_iter().filter_map(join).collect()
+        joined(gate.start(scope, "worker", threads, |index| work(spec, issue, index, &gate)))
     });
     gate.outcome().map(|start_ns| (window(spec, start_ns).opened_by(issue.tickets.opened_ns()), ends))
-}
-
-/// What a thread returned. A panic of the thread goes on here, after the other threads have ended.
-fn join(worker: ScopedJoinHandle<'_, Option<WorkerEnd>>) -> Option<WorkerEnd> {
-    worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> Option<WorkerEnd> {

@@ -48,3 +48,17 @@ impl Compared {
         }
     }
 }
+
+/// What may differ between runs that are compared all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+// Not the dataset, the scenario or the device: with those the question itself is another.
+pub enum MayDiffer {
+    /// The machine that measures: its processor, memory and identity.
+    Host,
+    /// The release of its kernel.
+    Kernel,
+    /// The driver and the firmware of the device.
+    Driver,
+}
+
+crate::words!(MayDiffer { Host = "host", Kernel = "kernel", Driver = "driver" });

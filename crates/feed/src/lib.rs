@@ -20,7 +20,7 @@ pub mod units;
 mod verdict;
 mod words;
 
-pub use compared::Compared;
+pub use compared::{Compared, MayDiffer};
 pub use loader::{Curve, Fetchers, Loader, Side};
 pub use need::{Demand, Hold, Need, Scope};
 pub use plain::{plain, steers, typed_word};

@@ -35,11 +35,11 @@ pub use checkpoint::{Checkpoint, JobCheckpoints, Saving};
 pub use copy::{COPY_BLOCK_BYTES, COPY_BUFFERS, COPY_THREADS, Copy};
 pub use emulation::{Delay, EMULATOR_FSID, Emulation, Faults};
 pub use expect::{Expect, Route};
-pub use feed::{Cache, Operation, Pages, Words};
+pub use feed::{Cache, MayDiffer, Operation, Pages, Words};
 pub use generate::{Distribution, FILES_PER_FOLDER, Generate};
 pub use layout::{Codec, Layout, Packing, disk_bytes};
 pub use load::{Arrivals, Load, Pace, Rate};
-pub use measure::{CellOrder, Evidence, Gate, Limit, Margin, MayDiffer, Measure};
+pub use measure::{CellOrder, Evidence, Gate, Limit, Margin, Measure};
 pub use network::{
     About, Addresses, BucketStyle, Keys, NfsConfig, PARTS_AT_ONCE_MAX, Price, S3Config, Secret,
 };

@@ -1,6 +1,6 @@
 //! How long, how often, in which order, and what decides the exit code.
 
-use feed::Compared;
+use feed::{Compared, MayDiffer};
 
 /// The measurement settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,17 +123,3 @@ pub struct Margin {
     /// Share of the value before, above 0.
     pub share: f64,
 }
-
-/// What may differ between runs that are compared all the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-// Not the dataset, the scenario or the device: with those the question itself is another.
-pub enum MayDiffer {
-    /// The machine that measures: its processor, memory and identity.
-    Host,
-    /// The release of its kernel.
-    Kernel,
-    /// The driver and the firmware of the device.
-    Driver,
-}
-
-feed::words!(MayDiffer { Host = "host", Kernel = "kernel", Driver = "driver" });

@@ -6,9 +6,10 @@ use backend::{Owned, Store, StoreError};
 use dataset::{MANIFEST_FORMAT, Marker, Objects};
 use plan::{Checkpoint, DatasetSpec, Generate};
 
+use crate::clean;
+use crate::error::{CleanError, PrepareError};
 use crate::identity::Identity;
 use crate::removal::Act;
-use crate::{CleanError, PrepareError, clean};
 
 /// A folder of feedline's own for the checkpoints of one run.
 ///

@@ -8,7 +8,7 @@ use dataset::{Key, MANIFEST_FORMAT, SampleSizes};
 use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER, Layout, Packing};
 use sha2::{Digest, Sha256};
 
-use crate::PrepareError;
+use crate::error::PrepareError;
 
 pub(crate) use names::Names;
 

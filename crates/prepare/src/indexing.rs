@@ -1,17 +1,16 @@
 //! Finds the samples of many shards, by many threads.
 
 use std::io;
-use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 use backend::Store;
 use dataset::{Extent, Index, Key, Objects};
 use formats::{FormatError, Indexing, Source, Unit};
 use plan::{Codec, Layout};
 
-use crate::PrepareError;
+use crate::error::PrepareError;
+use crate::threads::in_turn;
 
 /// Shards that are indexed before their units are put in order. It bounds what is held twice.
 const BATCH: u32 = 256;
@@ -134,32 +133,15 @@ impl Reading<'_> {
         end: u32,
         done_bytes: &AtomicU64,
     ) -> Result<Vec<ShardUnits>, PrepareError> {
-        // 64 bits: threads that find no shard left count on past the last, which may be `u32::MAX`.
-        let next = AtomicU64::new(u64::from(start));
-        let failed = AtomicBool::new(false);
         let slots: Vec<Mutex<ShardUnits>> = (start..end).map(|_| Mutex::default()).collect();
-        let work = || -> Result<(), PrepareError> {
-            while !failed.load(Ordering::Relaxed) {
-                let object = next.fetch_add(1, Ordering::Relaxed);
-                if object >= u64::from(end) {
-                    break;
-                }
-                let object = object as u32;
-                let found =
-                    self.shard(objects, object).inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
-                *slots[(object - start) as usize].lock().unwrap_or_else(PoisonError::into_inner) = found;
-                let before = done_bytes.fetch_add(objects.bytes(object), Ordering::Relaxed);
-                (self.progress)(before + objects.bytes(object), objects.total_bytes());
-            }
+        let work = |object: u32| -> Result<(), PrepareError> {
+            let found = self.shard(objects, object)?;
+            *slots[(object - start) as usize].lock().unwrap_or_else(PoisonError::into_inner) = found;
+            let before = done_bytes.fetch_add(objects.bytes(object), Ordering::Relaxed);
+            (self.progress)(before + objects.bytes(object), objects.total_bytes());
             Ok(())
         };
-        thread::scope(|scope| {
-            let workers: Vec<_> =
-                (0..self.threads.clamp(1, end - start)).map(|_| scope.spawn(work)).collect();
-            workers
-                .into_iter()
-                .try_for_each(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)))
-        })?;
+        in_turn(self.threads.min(end - start), start..end, || work)?;
         Ok(slots.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())
     }
 

@@ -8,7 +8,7 @@ use dataset::Key;
 use formats::ZARR_METADATA;
 use plan::{Codec, Layout};
 
-use crate::PrepareError;
+use crate::error::PrepareError;
 
 /// Bytes that are looked at: a tar header has 512.
 pub(crate) const HEAD_BYTES: usize = 512;

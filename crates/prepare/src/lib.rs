@@ -22,6 +22,7 @@ mod removal;
 mod shape;
 mod survey;
 mod task;
+mod threads;
 mod write;
 mod zarr;
 

@@ -1,12 +1,12 @@
 //! What is common to the removal of all that feedline wrote.
 
 use std::ops::{ControlFlow, Range};
-use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 
 use backend::{Store, StoreError};
 use dataset::Key;
+
+use crate::threads::in_ranges;
 
 /// Threads that remove files: on a network a removal is a round trip, and a dataset has millions of files.
 const THREADS: usize = 8;
@@ -79,12 +79,7 @@ pub(crate) fn side_by_side(
             .inspect_err(|_| failed.store(true, Ordering::Relaxed))
     };
     // Neighbouring numbers to one thread: they lie in one directory, whose lock threads would else contend for.
-    let share = count.div_ceil(THREADS).max(1);
-    thread::scope(|scope| {
-        let shares = (0..count).step_by(share).map(|start| start..count.min(start + share));
-        let workers: Vec<_> = shares.map(|share| scope.spawn(|| work(share))).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)))
-    })
+    in_ranges(THREADS, count, work).map(drop)
 }
 
 pub(crate) fn child(folder: &Key, name: &str) -> Key {

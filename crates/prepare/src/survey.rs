@@ -1,14 +1,13 @@
 //! A look at every object: is it there, how large, when was it modified.
 
 use std::ops::Range;
-use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 
 use backend::{Entry, Store, StoreError};
 use dataset::{Fingerprint, Objects};
 
-use crate::PrepareError;
+use crate::error::PrepareError;
+use crate::threads::in_ranges;
 
 /// Objects whose sizes and times are held at once. The fingerprint takes them in order; the calls to the
 /// storage, which on a network take most of the time, run side by side.
@@ -70,20 +69,11 @@ impl Survey<'_> {
     }
 
     fn stat(&self, batch: Range<u32>) -> Result<Vec<Option<Entry>>, StoreError> {
+        let stat = |number: usize| self.store.stat(&self.objects.key(batch.start + number as u32));
         // Whole ranges for each thread, so that entries come back in order without being sorted.
-        let share = (batch.len() as u32).div_ceil(self.threads.max(1)).max(1);
-        let shares = batch.clone().step_by(share as usize).map(|start| {
-            let end = batch.end.min(start.saturating_add(share));
-            move || (start..end).map(|object| self.store.stat(&self.objects.key(object))).collect()
-        });
-        thread::scope(|scope| {
-            let workers: Vec<_> = shares.map(|share| scope.spawn(share)).collect();
-            let mut entries = Vec::with_capacity(batch.len());
-            for worker in workers {
-                let share: Result<Vec<_>, _> = worker.join().unwrap_or_else(|panic| resume_unwind(panic));
-                entries.extend(share?);
-            }
-            Ok(entries)
-        })
+        let ranges = in_ranges(self.threads as usize, batch.len(), |range| {
+            range.map(stat).collect::<Result<Vec<_>, _>>()
+        })?;
+        Ok(ranges.into_iter().flatten().collect())
     }
 }

@@ -3,17 +3,16 @@
 use std::cell::Cell;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 use backend::{ObjectWriter, Owned, Store, StoreError};
 use dataset::payload::Payload;
 use formats::FormatError;
 
-use crate::PrepareError;
+use crate::error::PrepareError;
 use crate::identity::Names;
 use crate::made::Made;
 use crate::shape::{Shape, Shards};
+use crate::threads::in_turn;
 
 /// Bytes filled and handed to the storage at once: large enough that the call does not matter, small enough
 /// to stay in the processor's cache between filling and copying.
@@ -82,11 +81,8 @@ pub(crate) struct Writing<'a> {
     progress: &'a (dyn Fn(u64, u64) + Sync),
     stop: &'a AtomicBool,
     total_bytes: u64,
-    next: AtomicU64,
     done_bytes: AtomicU64,
     written_bytes: AtomicU64,
-    failure: Mutex<Option<PrepareError>>,
-    failed: AtomicBool,
 }
 
 impl<'a> Writing<'a> {
@@ -106,53 +102,29 @@ impl<'a> Writing<'a> {
             progress: task.progress,
             stop: task.stop,
             total_bytes: shape.total_bytes(),
-            next: AtomicU64::new(0),
             // What is kept counts as done, or progress would end short of the whole.
             done_bytes: AtomicU64::new(present.bytes(shape)),
             written_bytes: AtomicU64::new(0),
-            failure: Mutex::new(None),
-            failed: AtomicBool::new(false),
         }
     }
 
     /// Writes every missing object; returns the bytes written.
     pub(crate) fn run(self, threads: u32) -> Result<u64, PrepareError> {
-        thread::scope(|scope| {
-            for _ in 0..threads.max(1) {
-                scope.spawn(|| {
-                    if let Err(error) = self.work() {
-                        self.failed.store(true, Ordering::Relaxed);
-                        // The first failure is the cause; the others are threads that noticed.
-                        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                    }
-                });
-            }
-        });
-        match self.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(error) => Err(error),
-            None => Ok(self.written_bytes.into_inner()),
-        }
-    }
-
-    /// One thread: objects in order, until none is left or another thread failed.
-    fn work(&self) -> Result<(), PrepareError> {
-        let mut chunk = match self.shape {
-            Shape::Files { objects, .. } => vec![0; objects.bytes_max().min(CHUNK_BYTES) as usize],
+        let chunk_bytes = match self.shape {
+            Shape::Files { objects, .. } => objects.bytes_max().min(CHUNK_BYTES) as usize,
             // A shard is made where it is written from.
-            Shape::Shards(_) => Vec::new(),
+            Shape::Shards(_) => 0,
         };
-        while !self.failed.load(Ordering::Relaxed) {
-            // One object at a time and in order: files of one folder lie beside each other on disk, and a preparation
-            // that is cut leaves a prefix.
-            let object = self.next.fetch_add(1, Ordering::Relaxed);
-            if object >= u64::from(self.shape.count()) {
-                break;
+        let (this, present) = (&self, self.present);
+        // One object at a time and in order: files of one folder lie beside each other on disk, and a preparation
+        // that is cut leaves a prefix.
+        in_turn(threads, 0..self.shape.count(), || {
+            let mut chunk = vec![0; chunk_bytes];
+            move |object| {
+                if present.contains(object) { Ok(()) } else { this.write_object(object, &mut chunk) }
             }
-            if !self.present.contains(object as u32) {
-                self.write_object(object as u32, &mut chunk)?;
-            }
-        }
-        Ok(())
+        })?;
+        Ok(self.written_bytes.into_inner())
     }
 
     /// An object that another process completed meanwhile counts as written.

@@ -4,7 +4,7 @@ use backend::Store;
 use dataset::{Extent, Index, Key, Objects};
 use formats::{ZARR_METADATA, ZarrArray};
 
-use crate::PrepareError;
+use crate::error::PrepareError;
 
 /// Metadata of an array are a page of text; the format reads a mebibyte at most.
 const METADATA_BYTES_MAX: u64 = 1 << 20;

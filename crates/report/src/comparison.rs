@@ -10,5 +10,5 @@ mod words;
 
 pub use calibration::calibration_terminal;
 pub use history::{history_csv, history_terminal};
-pub use markdown::{comparison_markdown, comparison_markdown_within};
+pub use markdown::comparison_markdown;
 pub use terminal::comparison_terminal;

@@ -36,8 +36,7 @@ pub mod words;
 
 pub use answer::{Surroundings, answer, proofs_terminal};
 pub use comparison::{
-    calibration_terminal, comparison_markdown, comparison_markdown_within, comparison_terminal, history_csv,
-    history_terminal,
+    calibration_terminal, comparison_markdown, comparison_terminal, history_csv, history_terminal,
 };
 pub use html::html;
 pub use json::{ANSWER_SCHEMA, Paths, answer_json};
@@ -46,8 +45,6 @@ pub use page::Page;
 pub use plot::{Plot, PlotTable};
 pub use png::png;
 pub use screen::Screen;
-pub use svg::{
-    RenderError, ShiftHead, ShiftSide, history_svg, plots, shift_svg, throughput_svg, training_svgs,
-};
+pub use svg::{RenderError, ShiftHead, ShiftSide, history_svg, plots, shift_svg};
 pub use terminal::terminal;
 pub use words::machine::machine;

@@ -1,14 +1,11 @@
 //! The rate of an open loop, in bytes or as a share of the feed line.
 
-use std::borrow::Cow;
-
 use plan::Rate;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::diagnostic::Problems;
 use crate::document::Node;
 use crate::reader::{Plain, Written};
-use crate::value::{PERCENT_PATTERN, RATE_PATTERN, quantity};
+use crate::value::{PERCENT_PATTERN, RATE_PATTERN, quantity, schema};
 
 /// The whole line, as a word.
 const LINE: &str = "line";
@@ -31,21 +28,13 @@ impl Plain<Rate> for Offered {
     }
 }
 
-impl JsonSchema for Offered {
-    fn schema_name() -> Cow<'static, str> {
-        "offered_rate".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "anyOf": [
-                { "const": LINE, "description": "The line at the utilization target." },
-                { "type": "string", "pattern": PERCENT_PATTERN },
-                { "type": "string", "pattern": RATE_PATTERN },
-            ]
-        })
-    }
-}
+schema!(Offered, "offered_rate", {
+    "anyOf": [
+        { "const": LINE, "description": "The line at the utilization target." },
+        { "type": "string", "pattern": PERCENT_PATTERN },
+        { "type": "string", "pattern": RATE_PATTERN },
+    ]
+});
 
 impl Written for Offered {
     fn expected() -> String {

@@ -1,27 +1,15 @@
 //! Shares that are written as percentages.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-
 use crate::diagnostic::{Problem, Problems};
 use crate::document::{Node, Value};
 use crate::reader::{Plain, Written, wrong_type};
-use crate::value::{Fraction, PERCENT_PATTERN, quantity};
+use crate::value::{Fraction, PERCENT_PATTERN, quantity, schema};
 
 /// More than nothing, at most all of something.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Percentage(pub(crate) f64);
 
-impl JsonSchema for Percentage {
-    fn schema_name() -> Cow<'static, str> {
-        "percentage".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": PERCENT_PATTERN })
-    }
-}
+schema!(Percentage, "percentage", { "type": "string", "pattern": PERCENT_PATTERN });
 
 impl Written for Percentage {
     fn expected() -> String {
@@ -51,15 +39,7 @@ impl Written for Percentage {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct WholePercent(pub(crate) u8);
 
-impl JsonSchema for WholePercent {
-    fn schema_name() -> Cow<'static, str> {
-        "whole_percent".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": r"^\s*[0-9]{1,3}(\.0+)?\s*%\s*$" })
-    }
-}
+schema!(WholePercent, "whole_percent", { "type": "string", "pattern": r"^\s*[0-9]{1,3}(\.0+)?\s*%\s*$" });
 
 impl Written for WholePercent {
     fn expected() -> String {
@@ -100,16 +80,7 @@ fn share_in_digits(value: &Value) -> Option<f64> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Utilization(pub(crate) f64);
 
-impl JsonSchema for Utilization {
-    fn schema_name() -> Cow<'static, str> {
-        "utilization".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (number, text) = (Fraction::json_schema(generator), Percentage::json_schema(generator));
-        json_schema!({ "anyOf": [number, text] })
-    }
-}
+schema!(Utilization, "utilization", Fraction | Percentage);
 
 // Both forms, because the field uses both: MLPerf's files write 0.90, its rules 90 %.
 impl Written for Utilization {

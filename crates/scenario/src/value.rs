@@ -8,20 +8,31 @@ use crate::diagnostic::{Problem, Problems};
 use crate::document::{Node, Value};
 use crate::reader::{Plain, Written, wrong_type};
 
-/// A schema name and body for a type that is written as a scalar.
-macro_rules! scalar_schema {
-    ($type:ty, $name:literal, $schema:tt) => {
-        impl JsonSchema for $type {
-            fn schema_name() -> Cow<'static, str> {
+/// Gives a type that is no table its schema, under a name that no other type has there. `A | B` is the schema of what may be
+/// written in the way of either.
+macro_rules! schema {
+    ($type:ty, $name:literal, |$generator:ident| $schema:tt) => {
+        impl schemars::JsonSchema for $type {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
                 $name.into()
             }
 
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!($schema)
+            fn json_schema($generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!($schema)
             }
         }
     };
+    ($type:ty, $name:literal, $schema:tt) => {
+        schema!($type, $name, |_generator| $schema);
+    };
+    ($type:ty, $name:literal, $one:ty | $other:ty) => {
+        schema!($type, $name, |generator| {
+            "anyOf": [<$one>::json_schema(generator), <$other>::json_schema(generator)]
+        });
+    };
 }
+
+pub(crate) use schema;
 
 /// What a value is to whoever resolves it.
 macro_rules! plain {
@@ -57,7 +68,7 @@ const DURATION_PATTERN: &str = number_and!("(ns|us|µs|ms|s|m|min|h|d)");
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Text(pub(crate) String);
 
-scalar_schema!(Text, "text", { "type": "string", "pattern": "^[^\\x00-\\x1f\\x7f]+$" });
+schema!(Text, "text", { "type": "string", "pattern": "^[^\\x00-\\x1f\\x7f]+$" });
 
 impl Written for Text {
     fn expected() -> String {
@@ -88,7 +99,7 @@ macro_rules! above_zero {
         #[derive(Debug, Clone, Copy, PartialEq)]
         pub(crate) struct $type(pub(crate) $plain);
 
-        scalar_schema!($type, $name, { "type": "string", "pattern": $pattern });
+        schema!($type, $name, { "type": "string", "pattern": $pattern });
 
         impl Written for $type {
             fn expected() -> String {
@@ -121,7 +132,7 @@ above_zero!(
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Pause(pub(crate) u64);
 
-scalar_schema!(Pause, "pause", { "type": "string", "pattern": DURATION_PATTERN });
+schema!(Pause, "pause", { "type": "string", "pattern": DURATION_PATTERN });
 
 impl Written for Pause {
     fn expected() -> String {
@@ -206,7 +217,7 @@ pub(crate) type Seed = Whole<0, { i64::MAX as u64 }>;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Number(pub(crate) f64);
 
-scalar_schema!(Number, "number", { "type": "number", "exclusiveMinimum": 0 });
+schema!(Number, "number", { "type": "number", "exclusiveMinimum": 0 });
 
 impl Written for Number {
     fn expected() -> String {
@@ -228,7 +239,7 @@ impl Written for Number {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Fraction(pub(crate) f64);
 
-scalar_schema!(Fraction, "fraction", { "type": "number", "exclusiveMinimum": 0, "maximum": 1 });
+schema!(Fraction, "fraction", { "type": "number", "exclusiveMinimum": 0, "maximum": 1 });
 
 impl Written for Fraction {
     fn expected() -> String {
@@ -258,7 +269,7 @@ macro_rules! from_zero {
         #[derive(Debug, Clone, Copy, PartialEq)]
         pub(crate) struct $type(pub(crate) f64);
 
-        scalar_schema!($type, $name, $schema);
+        schema!($type, $name, $schema);
 
         impl Written for $type {
             fn expected() -> String {
@@ -291,7 +302,7 @@ from_zero!(
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Endpoint(pub(crate) String);
 
-scalar_schema!(Endpoint, "endpoint", {
+schema!(Endpoint, "endpoint", {
     "type": "string", "pattern": "^https?://[^\\s/?#@%]+(/[^\\s?#@%]*)?$"
 });
 
@@ -328,7 +339,7 @@ impl Written for Endpoint {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Flag(pub(crate) bool);
 
-scalar_schema!(Flag, "flag", { "type": "boolean" });
+schema!(Flag, "flag", { "type": "boolean" });
 
 impl Written for Flag {
     fn expected() -> String {

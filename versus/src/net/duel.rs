@@ -12,10 +12,11 @@ use super::{NetCase, Service};
 use crate::args::RunArgs;
 use crate::case::Data;
 use crate::data::Place;
-use crate::duel::{FEEDLINE, Report};
-use crate::process::{self, Call};
+use crate::duel::FEEDLINE;
+use crate::output::say;
+use crate::process::{self, Call, Report};
 use crate::record::{Contestant, Lengths, Pair, Round, Run};
-use crate::{feedline, host, say};
+use crate::{feedline, host};
 
 /// The file that is read over NFS, which the server keeps in its page cache.
 const FILE_BYTES: u64 = 512 << 20;

@@ -9,8 +9,7 @@ use serde::Deserialize;
 use super::server::{BUCKET, EXPORT, OBJECT_BYTES, OBJECTS, PREFIX, Server};
 use super::{NetCase, Peer, Service};
 use crate::args::RunArgs;
-use crate::duel::Report;
-use crate::process::{self, Call};
+use crate::process::{self, Call, Report};
 
 /// Our driver of libnfs, which needs the library's headers.
 const LIBNFS: &str = include_str!("../../peers/libnfs.c");

@@ -5,11 +5,11 @@ use record::{Axis, Cell};
 use crate::cell::figures::Figures;
 use crate::cell::flag::Flag;
 use crate::cell::gap::Gap;
-use crate::cell::layouts::payload;
 use crate::cell::need::LineAt;
 use crate::cell::network::NetworkFigures;
 use crate::cell::operation;
 use crate::cell::operations::Operations;
+use crate::cell::samples::payload;
 use crate::cell::system::SystemFigures;
 
 /// One cell and what became of it.

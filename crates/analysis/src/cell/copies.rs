@@ -14,6 +14,7 @@ use crate::cell::lines::Lines;
 use crate::cell::operation;
 use crate::cell::rate::Rate;
 use crate::cell::repetitions::Repetitions;
+use crate::cell::samples;
 
 /// A cell that copies a dataset.
 #[derive(Debug, Clone, PartialEq)]
@@ -139,13 +140,12 @@ fn reads_copy(record: &RunRecord, copying: &CellSummary, cell: &CellSummary) -> 
 
 /// Whether two cells take samples in the same way: as many at once, by the same job, and as many in an epoch.
 fn is_alike(record: &RunRecord, source: &CellSummary, copy: &CellSummary) -> bool {
-    let samples =
-        |cell: &CellSummary| record.run.datasets.get(cell.cell.dataset).map(crate::cell::layouts::samples);
+    let samples = |cell: &CellSummary| record.run.datasets.get(cell.cell.dataset).map(samples::samples);
     alike(&record.run, &source.cell, &copy.cell, axis::COPY) && samples(source) == samples(copy)
 }
 
 fn epoch_s(record: &RunRecord, cell: &CellSummary) -> Option<f64> {
-    let samples = crate::cell::layouts::samples(record.run.datasets.get(cell.cell.dataset)?);
+    let samples = samples::samples(record.run.datasets.get(cell.cell.dataset)?);
     let rate = cell.figures()?.samples_per_s.mean;
     (samples > 0 && rate > 0.0).then(|| samples as f64 / rate)
 }

@@ -3,21 +3,22 @@
 //! The engine splits every wait by what its batch was spent on; the largest part is the cause where it is most of the
 //! stall. What the storage took is split further, by its phases, its refusals and the closed-loop cells beside the job.
 
-mod case;
+pub(crate) mod case;
 mod storage;
-mod symptom;
+pub(crate) mod symptom;
 #[cfg(test)]
 mod tests;
 
 use feed::Cache;
 
-pub(crate) use case::Case;
-pub use symptom::{Decoder, Diagnosis, LittlesLaw, LoopPair, Remedy, Symptom, WaitedFor};
-
 use crate::cell::flag::Flag;
+use crate::cell::training::Stall;
+use crate::cell::training::bound::Bound;
 use crate::cell::training::predicted::STATED_COST;
-use crate::cell::training::{Bound, Stall};
 use crate::cell::validity::NULL_AU_MIN;
+
+use case::Case;
+use symptom::{Decoder, Diagnosis, Remedy, Symptom, WaitedFor};
 
 // Of the rest nothing is worth a change: half a percent is a step in two hundred.
 /// Utilization from which on nothing is looked for.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::cell::crowd::Crowd;
 use crate::cell::gap::Gap;
-use crate::cell::training::Bound;
+use crate::cell::training::bound::Bound;
 
 pub use gravity::Gravity;
 

@@ -1,7 +1,6 @@
 //! How samples lie in the objects of each dataset, and what packing them gains over a file for each.
 
 mod gain;
-mod samples;
 #[cfg(test)]
 mod tests;
 
@@ -9,8 +8,7 @@ use record::{Cell, Dataset, Fact, Mixing, RunRecord};
 
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::operation;
-
-pub(crate) use samples::{FILES, payload, samples};
+use crate::cell::samples::{FILES, payload, samples};
 
 pub use gain::{LayoutGain, PredictedGain};
 

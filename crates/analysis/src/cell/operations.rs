@@ -4,13 +4,12 @@ use record::{Rep, counter};
 
 use crate::cell::context::Context;
 use crate::cell::counters::{cpu_ns, per_s, sum};
+use crate::cell::figures::client_shares;
 use crate::cell::flag::Flag;
 use crate::cell::latency::Latency;
-use crate::cell::network;
 use crate::cell::rate::Rate;
 use crate::cell::repetitions::Repetitions;
-use crate::cell::validity::names_dropped;
-use crate::cell::validity::{self, ClientShares, available_ns};
+use crate::cell::validity::{self, names_dropped};
 
 /// What the repetitions of one cell of `stat` or `list` say together. It moves no bytes: there is no throughput,
 /// no line, and no verdict can rest on it.
@@ -42,15 +41,8 @@ impl Operations {
         let used = reps.used.as_slice();
         let ops_per_s = rate(used, counter::OPS)?;
         let latency = Latency::of(used);
-        let available: f64 = used.iter().map(|rep| available_ns(rep, context.cell.threads)).sum();
-        let client = ClientShares {
-            // Names move no bytes: the zero keeps a ceiling of copies from saying anything of them.
-            ceiling: validity::ceiling_share(&context.cell.cell, ops_per_s.mean, 0.0, context.ceilings),
-            cpu: (available > 0.0).then(|| cpu_ns(used) / available),
-            nic: network::nic_share(used),
-            core: network::core_share(context.cell, used),
-            null_au: None,
-        };
+        // Names move no bytes: the zero keeps a ceiling of copies from saying anything of them.
+        let client = client_shares(context, used, ops_per_s.mean, 0.0);
         let mut flags = validity::flags(context, reps, client);
         if latency.unreadable > 0 {
             flags.push(Flag::NoHistogram { repetitions: latency.unreadable });

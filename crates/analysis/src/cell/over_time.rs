@@ -49,8 +49,6 @@ pub struct OverTime {
 pub struct RepOverTime {
     /// Its number among those of the cell, from 0.
     pub rep: u32,
-    /// Opening of its window, seconds since the run began.
-    pub start_s: f64,
     /// Length of its window.
     pub window_s: f64,
     /// Rates, in order.
@@ -206,13 +204,7 @@ impl RepOverTime {
             (to_s - from_s >= LAST_SECOND_MIN).then_some(RatePoint { from_s, to_s, per_s })
         };
         let points: Vec<RatePoint> = counts.chunks(step_s as usize).enumerate().filter_map(point).collect();
-        Self {
-            rep: rep.rep,
-            start_s: rep.window_start_ns as f64 / 1e9,
-            window_s,
-            fit: Fit::of(&points),
-            points,
-        }
+        Self { rep: rep.rep, window_s, fit: Fit::of(&points), points }
     }
 }
 

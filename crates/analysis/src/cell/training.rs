@@ -1,17 +1,15 @@
 //! A training job that was played: how well its accelerators were used, and what they waited for.
 
 pub(crate) mod beside;
-mod bound;
+pub(crate) mod bound;
 pub(crate) mod figures;
 pub(crate) mod flags;
 pub(crate) mod predicted;
 #[cfg(test)]
 mod tests;
 
-use crate::cell::diagnosis::Diagnosis;
+use crate::cell::diagnosis::symptom::Diagnosis;
 use crate::cell::rate::Rate;
-
-pub use bound::Bound;
 
 /// Points of utilization by which two definitions, or a prediction and a measurement, may differ before it is said.
 pub const GAP_MAX: f64 = 0.05;

@@ -1,13 +1,13 @@
 //! How noisy a machine is where nothing changed, and what it can honestly gate.
 
-use feed::Compared;
+use feed::{Compared, MayDiffer};
 
 use super::gaps::Gaps;
 use super::history::{by_time, cells_by_name};
 use super::paired::{self, Key, Pair, SideCell};
 use super::stored::{Selected, selected};
 use super::student::{Estimate, quantile};
-use super::{Change, May, NotComparable, RunSample, Uncompared, comparable, variants};
+use super::{Change, NotComparable, RunSample, Uncompared, comparable, variants};
 use crate::cell::interval::{REPETITIONS_MIN, spread};
 use crate::cell::line_fit::LineFit;
 use crate::cell::metric::{Margins, Metric};
@@ -126,7 +126,7 @@ pub fn calibrate(a: &RunSample, b: &RunSample) -> Result<Calibration, NotCompara
 pub fn calibrate_history(
     runs: &[RunSample],
     runs_min: u32,
-    may_differ: &[May],
+    may_differ: &[MayDiffer],
 ) -> Result<Calibration, NotComparable> {
     let mut gaps = Gaps::default();
     let ordered = by_time(runs);

@@ -1,14 +1,12 @@
 //! What must be equal for two runs to be compared.
 
 mod facts;
-mod found;
 
+use feed::MayDiffer;
 use record::{Dataset, Run};
 
-use super::RunSample;
-use found::Differences;
-
-pub use found::{Difference, May};
+use super::difference::{Difference, Differences};
+use super::sample::RunSample;
 
 // Crash kernels, firmware and page tables differ by tens of megabytes; the next smaller memory module is far more than
 // a hundredth away.
@@ -73,7 +71,7 @@ pub(super) fn stored(before: &RunSample, after: &RunSample) -> Vec<Difference> {
     // A debug build is several times slower on the client side, which is then what is compared.
     found.check("profile", &one.tool.profile, &other.tool.profile, None);
     host(&mut found, before, after);
-    found.known("kernel", &before.env.kernel, &after.env.kernel, May::Kernel);
+    found.known("kernel", &before.env.kernel, &after.env.kernel, MayDiffer::Kernel);
     found.0
 }
 
@@ -96,7 +94,7 @@ pub(super) fn variants(before: &RunSample, after: &RunSample) -> Result<(), NotC
     found.check("cells", &one.cells.len(), &other.cells.len(), None);
     found.check("need", &need_words(one), &need_words(other), None);
     host(&mut found, before, after);
-    found.known("kernel", &before.env.kernel, &after.env.kernel, May::Kernel);
+    found.known("kernel", &before.env.kernel, &after.env.kernel, MayDiffer::Kernel);
     // Nothing may be declared of one run: a difference here is a mistake.
     found.0.iter_mut().for_each(|difference| difference.may = None);
     refused(found)
@@ -115,18 +113,18 @@ pub(super) fn same(a: &RunSample, b: &RunSample) -> Result<(), NotComparable> {
 
 fn host(found: &mut Differences, before: &RunSample, after: &RunSample) {
     let (one, other) = (&before.env, &after.env);
-    found.known("machine", &one.machine, &other.machine, May::Host);
-    found.known("architecture", &one.architecture, &other.architecture, May::Host);
-    found.known("cpu_model", &one.cpu_model, &other.cpu_model, May::Host);
-    found.known("cores_online", &one.cores_online, &other.cores_online, May::Host);
-    found.known("cores_usable", &one.cores_usable, &other.cores_usable, May::Host);
-    found.known("virtualization", &one.virtualization, &other.virtualization, May::Host);
+    found.known("machine", &one.machine, &other.machine, MayDiffer::Host);
+    found.known("architecture", &one.architecture, &other.architecture, MayDiffer::Host);
+    found.known("cpu_model", &one.cpu_model, &other.cpu_model, MayDiffer::Host);
+    found.known("cores_online", &one.cores_online, &other.cores_online, MayDiffer::Host);
+    found.known("cores_usable", &one.cores_usable, &other.cores_usable, MayDiffer::Host);
+    found.known("virtualization", &one.virtualization, &other.virtualization, MayDiffer::Host);
     let memory = |env: &record::Environment| env.memory_bytes.value().map(|bytes| *bytes as f64);
     if let (Some(one), Some(other)) = (memory(one), memory(other))
         && (one - other).abs() > MEMORY_APART_MAX * one.max(other)
     {
         let words = |bytes: f64| feed::format_bytes(bytes as u64);
-        found.check("memory", &words(one), &words(other), Some(May::Host));
+        found.check("memory", &words(one), &words(other), Some(MayDiffer::Host));
     }
 }
 
@@ -206,7 +204,10 @@ fn short(hash: &str) -> String {
 }
 
 /// Those that the user did not declare, and those that are declared.
-pub(super) fn split(differences: Vec<Difference>, may_differ: &[May]) -> (Vec<Difference>, Vec<Difference>) {
+pub(super) fn split(
+    differences: Vec<Difference>,
+    may_differ: &[MayDiffer],
+) -> (Vec<Difference>, Vec<Difference>) {
     let is_declared = |difference: &Difference| difference.may.is_some_and(|may| may_differ.contains(&may));
     let (declared, refused) = differences.into_iter().partition(is_declared);
     (refused, declared)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use feed::Compared;
 use record::{Cell, Measure, Rep, Role, RunRecord, counter};
 
-use super::Exclusion;
+use super::why::Exclusion;
 use crate::cell;
 use crate::cell::by_repetition::Point;
 use crate::cell::context::Context;

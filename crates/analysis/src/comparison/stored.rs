@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use feed::Compared;
+use feed::{Compared, MayDiffer};
 use record::axis::{self, alike};
 
 use super::cells::{CellDraft, Rules, decided};
@@ -12,8 +12,8 @@ use super::history::{by_time, cells_by_name};
 use super::label::Labels;
 use super::paired::SideCell;
 use super::{
-    CellSample, Comparison, ComparisonNote, Difference, Excluded, May, NoFigures, NotComparable, OneSide,
-    Pairing, RunSample, Sampled, Side, Uncompared, UncomparedReason, comparable,
+    CellSample, Comparison, ComparisonNote, Difference, Excluded, NoFigures, NotComparable, OneSide, Pairing,
+    RunSample, Sampled, Side, Uncompared, UncomparedReason, comparable,
 };
 use crate::cell::metric::{Margins, Metric};
 use crate::cell::operation;
@@ -30,7 +30,7 @@ pub fn compare_stored(
     baseline: &[RunSample],
     run: &RunSample,
     runs_min: u32,
-    may_differ: &[May],
+    may_differ: &[MayDiffer],
     margins: &Margins,
 ) -> Result<Comparison, NotComparable> {
     let mut gaps = Gaps::default();
@@ -66,7 +66,7 @@ pub(super) struct Selected<'a> {
 pub(super) fn selected<'a>(
     baseline: &'a [RunSample],
     run: &RunSample,
-    may_differ: &[May],
+    may_differ: &[MayDiffer],
     gaps: &mut Gaps,
 ) -> Result<Selected<'a>, NotComparable> {
     let (mut runs, mut declared, mut newest) = (Vec::new(), Vec::new(), Vec::new());

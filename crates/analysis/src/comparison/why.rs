@@ -3,7 +3,7 @@
 use feed::Compared;
 use record::Tool;
 
-use super::Difference;
+use super::difference::Difference;
 use crate::cell::flag::Flag;
 use crate::cell::gap::Gap;
 

@@ -1,7 +1,7 @@
 //! The training job that a verdict rests on.
 
 use crate::cell::cell_summary::CellSummary;
-use crate::cell::diagnosis::Diagnosis;
+use crate::cell::diagnosis::symptom::Diagnosis;
 use crate::cell::figures::Figures;
 use crate::cell::training::figures::demand_samples_per_s;
 

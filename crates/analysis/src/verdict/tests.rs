@@ -6,7 +6,7 @@ use super::scope::LoadScope;
 use super::*;
 use crate::cell::flag::Flag;
 use crate::cell::gap::{GapCause, JobGap};
-use crate::cell::training::Bound;
+use crate::cell::training::bound::Bound;
 use crate::fixture::{Builder, ceiling, confirmation, confirmed_at, confirmed_job, rep};
 use crate::summarise;
 

@@ -3,7 +3,7 @@
 use nfs3_types::nfs3::{PROGRAM, VERSION};
 use nfs3_types::rpc::{RPC_VERSION_2, opaque_auth};
 
-use crate::xdr::Handle;
+use crate::xdr::{Handle, LAST_FRAGMENT};
 
 /// Procedures (RFC 1813 section 3.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,9 +33,6 @@ impl Procedure {
 // FILE_SYNC would make every WRITE of a dataset wait for the disk. One COMMIT at the end makes all of them
 // durable.
 const UNSTABLE: u32 = 0;
-
-/// The bit of a record mark that says that no fragment follows (RFC 5531 section 11).
-pub(crate) const LAST_FRAGMENT: u32 = 1 << 31;
 
 /// Pads bytes to a multiple of four (RFC 4506 section 3).
 const PADDING: &[u8; 3] = &[0; 3];

@@ -24,7 +24,6 @@ use crate::status::Status;
 use crate::tree::split;
 use crate::xdr::{Reader, Unread};
 
-pub(crate) use self::encode::LAST_FRAGMENT;
 pub(crate) use self::task::{PARTS_MAX, Task};
 
 /// Bytes of a reply beside its data or names, at most: head, verifier, attributes.

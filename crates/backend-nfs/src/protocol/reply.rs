@@ -3,10 +3,8 @@
 use backend::{ErrorKind, OpError};
 use backend_net::{Frame, Head};
 
-use super::encode::LAST_FRAGMENT;
-use crate::connect::VERIFIER_BYTES_MAX;
 use crate::status::Status;
-use crate::xdr::{Reader, Unread};
+use crate::xdr::{LAST_FRAGMENT, Reader, Unread, VERIFIER_BYTES_MAX};
 
 /// Bytes of the mark before a record.
 const MARK_BYTES: usize = 4;

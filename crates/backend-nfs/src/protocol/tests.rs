@@ -8,11 +8,10 @@ use dataset::{Key, Objects};
 use plan::Operation;
 use proptest::prelude::*;
 
-use super::encode::LAST_FRAGMENT;
 use super::{Asking, Nfs, Sizes, Task};
 use crate::handles::Handles;
 use crate::identity::Identity;
-use crate::xdr::Handle;
+use crate::xdr::{Handle, LAST_FRAGMENT};
 
 const READ_MAX: u32 = 4096;
 const FILE_BYTES: u64 = 10_000;

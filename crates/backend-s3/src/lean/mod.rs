@@ -6,7 +6,6 @@
 mod framing;
 mod reply;
 mod request;
-mod scan;
 mod task;
 
 use std::sync::Arc;
@@ -19,11 +18,11 @@ use plan::Operation;
 use crate::etags::Etags;
 use crate::names::fnv;
 use crate::ranges::ByteRange;
+use crate::scan::Scan;
 use crate::{failure, kind};
 use framing::Framing;
 use reply::{Parsed, ReplyHead};
 pub(crate) use request::Encoder;
-pub(crate) use scan::Scan;
 use task::{Cut, PartRequest, Task};
 
 /// Ranges of one object that are fetched at once, at most.

@@ -58,7 +58,7 @@ pub(crate) struct Task<const PARTS: usize> {
     /// The part whose text is being read.
     pub(crate) scanning: Option<u32>,
     /// What is found in texts.
-    pub(crate) scan: Option<Box<super::scan::Scan>>,
+    pub(crate) scan: Option<Box<crate::scan::Scan>>,
 }
 
 /// How the bytes of an object are asked.

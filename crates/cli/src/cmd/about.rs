@@ -5,9 +5,9 @@ use std::io::Write as _;
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 
-use crate::args::{Cli, Described};
 use crate::exit::{Exit, Failure};
 use crate::output;
+use crate::verb::{Cli, Described};
 
 pub(crate) fn schema(of: Described) -> Result<Exit, Failure> {
     match of {

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use analysis::{Calibration, May, RUNS_MIN, RunSample};
+use analysis::{Calibration, RUNS_MIN, RunSample};
 use clap::Args;
+use feed::MayDiffer;
 use record::{Format, Thresholds};
 
 use crate::args::{Hold, InputArgs, MeasureArgs};
@@ -35,7 +36,7 @@ pub(crate) struct CalibrateArgs {
     runs: Option<u32>,
     /// With --from-history: what may differ between the runs
     #[arg(long, value_parser = may_differ(), value_delimiter = ',', requires = "from_history")]
-    may_differ: Vec<May>,
+    may_differ: Vec<MayDiffer>,
     /// File for the margins [default: calibration-SCENARIO.json in the results]
     #[arg(short, long)]
     output: Option<PathBuf>,

@@ -6,12 +6,21 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use backend::SharedStore;
+use clap::Args;
 use feed::units::{counted_noun, format_bytes};
 use prepare::Cleaned;
 
-use crate::args::CleanArgs;
 use crate::exit::{Exit, Failure};
 use crate::{claim, load, open, output};
+
+#[derive(Debug, Args)]
+pub(crate) struct CleanArgs {
+    /// Scenario file (*.toml), or a path
+    pub(crate) input: String,
+    /// Remove what is listed without asking; only a terminal is asked
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
 
 pub(crate) fn clean(args: &CleanArgs) -> Result<Exit, Failure> {
     let places = stores(args)?;

@@ -51,7 +51,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
             // The gate's lines come last and must fit: a page that is cut there would hide what failed.
             let room = bytes_max.saturating_sub(gate_words.len() + comparisons.len() + 10);
             let each = room / comparisons.len().max(1);
-            comparisons.iter().map(|one| report::comparison_markdown_within(one, each)).collect()
+            comparisons.iter().map(|one| report::comparison_markdown(one, each)).collect()
         }
     };
     output::print(&pages.join("\n"))?;

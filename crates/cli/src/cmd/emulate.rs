@@ -3,6 +3,7 @@
 use std::env;
 
 use anyhow::Context as _;
+use clap::{Args, ValueEnum};
 use emulator::{BucketKeys, Protocol, Server, Settings, control};
 use plan::{Emulation, Secret};
 use rustix::process::{Signal, set_parent_process_death_signal};
@@ -10,7 +11,6 @@ use scenario::Source;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::args::{EmulateArgs, EmulatedProtocol};
 use crate::emulated::random_text;
 use crate::exit::{Exit, Failure};
 use crate::{host, output};
@@ -19,6 +19,42 @@ use crate::{host, output};
 // From the environment and not from flags: a command line is seen by every user of the machine.
 const ACCESS_KEY: &str = "FEEDLINE_EMULATE_ACCESS_KEY";
 const SECRET_KEY: &str = "FEEDLINE_EMULATE_SECRET";
+
+#[derive(Debug, Args)]
+pub(crate) struct EmulateArgs {
+    /// What to speak
+    #[arg(value_enum)]
+    pub(crate) protocol: EmulatedProtocol,
+    /// What to be like: s3-like, nfs-1gbe-like, hdd-like; as fast as it goes when absent
+    #[arg(long)]
+    pub(crate) profile: Option<String>,
+    /// Port on 127.0.0.1; a free one by default
+    #[arg(long, default_value_t = 0)]
+    pub(crate) port: u16,
+    /// S3: the bucket that is there from the start
+    #[arg(long, default_value = "bench")]
+    pub(crate) bucket: String,
+    /// NFS: the one export
+    #[arg(long, default_value = "/export")]
+    pub(crate) export: String,
+    /// S3: folders at the beginning of a key that share one rate of requests
+    #[arg(long, default_value_t = 1)]
+    pub(crate) prefix_folders: u32,
+    /// A key of `emulate` in a scenario, e.g. --set 'first_byte="20ms"'
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Take settings and commands from standard input, as `run` gives them
+    #[arg(long, hide = true)]
+    pub(crate) control: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EmulatedProtocol {
+    /// S3 over plain HTTP
+    S3,
+    /// NFS version 3
+    Nfs,
+}
 
 pub(crate) fn emulate(args: &EmulateArgs) -> Result<Exit, Failure> {
     if args.control {

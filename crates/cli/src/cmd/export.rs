@@ -170,7 +170,7 @@ fn page(args: &ExportArgs, record: &RunRecord, summary: &Summary) -> Result<Expo
     let Some(comparison) = compared(args, record)? else {
         return Ok(export::markdown_within(&page, bytes_max));
     };
-    let compared = format!("{}\n", report::comparison_markdown_within(&comparison, bytes_max / 2));
+    let compared = format!("{}\n", report::comparison_markdown(&comparison, bytes_max / 2));
     let bytes_max = bytes_max.saturating_sub(compared.len());
     if bytes_max < MARKDOWN_BYTES_MIN && page.len() > bytes_max {
         let gap = "the page of the run is left out: there is no room for it below its comparison".to_owned();

@@ -2,13 +2,26 @@
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
+use std::path::PathBuf;
 
 use anyhow::Context as _;
+use clap::Args;
 use feed::NeedSpec;
 
-use crate::args::InitArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// File to write; standard output when absent
+    pub(crate) file: Option<PathBuf>,
+    /// Path to test
+    #[arg(long, default_value = "/mnt/data/bench")]
+    pub(crate) at: String,
+    /// What the accelerators need
+    #[arg(long, default_value = "8xh100:resnet50")]
+    pub(crate) need: String,
+}
 
 pub(crate) fn init(args: &InitArgs) -> Result<Exit, Failure> {
     NeedSpec::parse_short(&args.need)

@@ -7,7 +7,6 @@ use clap::Args;
 use record::{RankRecord, Redactor, RunWriter, SCENARIO_FILE};
 
 use crate::args::ShowArgs;
-use crate::cmd::run;
 use crate::exit::{Exit, Failure};
 use crate::{conclusion, host};
 
@@ -51,7 +50,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
         writer.append(line)?;
     }
     let summary = conclusion::conclude(&folder, args.show, None)?.summary;
-    Ok(run::exit_of(&summary, args.strict))
+    Ok(Exit::of_run(&summary, args.strict))
 }
 
 fn read(folder: &Path) -> Result<RankRecord, Failure> {

@@ -14,5 +14,6 @@ pub(crate) mod need;
 pub(crate) mod plan;
 pub(crate) mod prepare;
 pub(crate) mod report;
+pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod size;

@@ -2,17 +2,24 @@
 
 use std::path::Path;
 
+use clap::Args;
 use feed::units::{format_bps, format_count};
 use feed::{NeedSpec, PROFILES, Profile};
 
 use super::plan::line_words;
-use crate::args::{InputArgs, NeedArgs};
+use crate::args::InputArgs;
 use crate::exit::{Exit, Failure};
 use crate::{load, output};
 
 const HEADER: &str = "profiles, for needs such as 8xh100:resnet50 (one accelerator at 100 %):
 workload   on       batch        step      samples/s    bytes/s  source
 ";
+
+#[derive(Debug, Args)]
+pub(crate) struct NeedArgs {
+    /// A need such as 8xh100:resnet50 or the table of its keys, a scenario file, or nothing to list the profiles
+    pub(crate) need: Option<String>,
+}
 
 pub(crate) fn need(args: &NeedArgs) -> Result<Exit, Failure> {
     let text = match &args.need {

@@ -3,12 +3,53 @@
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
+use clap::{Args, ValueEnum};
 use report::{Page, Plot};
 
-use crate::args::{ReportArgs, ReportFormat};
+use crate::args::ShowArgs;
 use crate::derived::Derived;
 use crate::exit::{Exit, Failure};
 use crate::{files, output, samples};
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Folder of a run
+    pub(crate) run: PathBuf,
+    /// What to make
+    #[arg(long, value_enum, default_value_t = ReportFormat::Terminal, conflicts_with_all = ["full", "json"])]
+    pub(crate) format: ReportFormat,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+    /// With --format svg or png, which plot: throughput, percentiles, tradeoff, heatmap, over-time, sizes, roofline,
+    /// layouts, epochs, checkpoints, or one of a training load: training-timeline, training-accelerators,
+    /// training-readers, training-waits
+    #[arg(long, default_value = "throughput")]
+    pub(crate) plot: String,
+    /// With --format png: the dark theme; an SVG follows its reader
+    #[arg(long)]
+    pub(crate) dark: bool,
+    /// Make one page that needs no network: verdicts, plots, tables, environment
+    #[arg(long, conflicts_with_all = ["format", "plot", "dark", "full", "json"])]
+    pub(crate) html: bool,
+    /// With --html, further runs to show side by side
+    #[arg(value_name = "RUN", requires = "html")]
+    pub(crate) beside: Vec<PathBuf>,
+    /// File to write; standard output when absent
+    #[arg(long, short)]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// The answer that `run` prints
+    Terminal,
+    /// A Markdown page
+    Markdown,
+    /// A plot: by default that of throughput against queue depth
+    Svg,
+    /// The same as a picture of 2,000 pixels across
+    Png,
+}
 
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     if args.html {

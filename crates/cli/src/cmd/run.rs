@@ -2,36 +2,94 @@
 
 use std::time::Duration;
 
-use analysis::{CellSummary, GateResult, Measurement, Summary, Verdict};
+use analysis::{CellSummary, Measurement, Summary};
+use clap::Args;
 use engine::Bench;
 use plan::Plan;
 use record::NotRun;
 
 use crate::announce::Announced;
-use crate::args::{More, RunArgs};
+use crate::args::{InputArgs, MeasureArgs, RankArgs, ShowArgs};
 use crate::claim::Claim;
 use crate::comparing::Rules;
 use crate::conclusion::Conclusion;
 use crate::exit::{Exit, Failure};
 use crate::regression::Outcome;
-use crate::resume::{Began, Interrupted};
+use crate::resume::Interrupted;
 use crate::session::{Ready, RunKind, Session};
 use crate::slots::Slots;
 use crate::variants::{self, VariantSpec};
 use crate::{baseline, cmd, cost, load, output, proof, regression, resume, samples, session};
 
+#[derive(Debug, Args)]
+#[command(mut_arg("results", |results| results.short('o')))]
+#[expect(clippy::struct_excessive_bools, reason = "flags that are independent of each other")]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) measure: MeasureArgs,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+    /// Show what would be done, as `feedline plan` does; runs nothing
+    #[arg(long, conflicts_with_all = ["variant", "as_variant", "proof"])]
+    pub(crate) dry_run: bool,
+    /// Go on with a run that was interrupted, and make only the repetitions that are missing: `run --resume results/RUN`. With
+    /// --rounds, add rounds to one that came to its end, with --only to the targets named. The scenario, the data, the machine
+    /// and feedline must be what they were
+    // Whatever would change what is measured: the run that is gone on with has been asked already.
+    #[arg(long, conflicts_with_all = ["variant", "as_variant", "rank", "dry_run", "set", "need", "hold", "budget", "add_to", "proof"])]
+    pub(crate) resume: bool,
+    /// Exit with 5 when a gated target is UNCERTAIN, or when a gate on regressions cannot be decided
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Make the next of the runs that a proof takes, and add up those that are there: three or more of this scenario over a
+    /// day or what `gate.proof` says
+    #[arg(long, conflicts_with_all = ["variant", "as_variant", "rank"])]
+    pub(crate) proof: bool,
+    /// Plan so many more rounds of fresh repetitions than 28, e.g. --rounds +12; with --resume, make so many more of those that
+    /// the run planned
+    #[arg(long, value_name = "+N", allow_hyphen_values = true, conflicts_with_all = ["variant", "as_variant", "rank"])]
+    pub(crate) rounds: Option<More>,
+    /// Compare variants of the scenario, interleaved: a name, and a key that it changes; `NAME:` changes nothing,
+    /// `NAME:bin=PATH` runs another feedline. Two or more; the first is what the others are compared with
+    #[arg(long, value_name = "NAME:KEY=VALUE", conflicts_with_all = ["rank", "ranks", "start_at", "full", "json"])]
+    pub(crate) variant: Vec<String>,
+    /// With --variant, leave the comparison to `feedline compare`
+    #[arg(long, requires = "variant")]
+    pub(crate) no_compare: bool,
+    /// Measure as this variant, by orders on standard input
+    // For a parent process alone: its orders come on standard input.
+    #[arg(long, hide = true, conflicts_with_all = ["variant", "rank"])]
+    pub(crate) as_variant: Option<String>,
+    /// Add the run to a baseline, unless it was interrupted or regressed
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["variant", "as_variant", "rank"])]
+    pub(crate) add_to: Option<String>,
+    #[command(flatten)]
+    pub(crate) ranks: RankArgs,
+}
+
+/// A number to add, written with its sign: `+12`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct More(pub(crate) u32);
+
+impl std::str::FromStr for More {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        // The sign is asked for because `--rounds 12` reads as twelve rounds in all.
+        let number = text.strip_prefix('+').and_then(|digits| digits.parse::<u16>().ok());
+        let number = number.filter(|number| *number > 0);
+        number.map(|number| Self(number.into())).ok_or_else(|| "write how many more, such as +12".to_owned())
+    }
+}
+
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if args.dry_run {
         return cmd::plan::plan(&args.input);
     }
-    if args.resume {
-        return match resume::interrupted(args)? {
-            (Began::Run(began), interrupted) => once(&began, Some(interrupted)),
-            (Began::Size(began), interrupted) => cmd::size::once(&began, Some(interrupted)),
-        };
-    }
     if let Some(name) = &args.as_variant {
-        return variants::follow(args, name);
+        return variants::follow(&args.input, &args.measure, name);
     }
     if !args.variant.is_empty() {
         return run_variants(args);
@@ -40,7 +98,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 }
 
 /// Makes one run, or what is missing of one that was interrupted, or the rounds that are added to one.
-fn once(args: &RunArgs, interrupted: Option<Interrupted>) -> Result<Exit, Failure> {
+pub(crate) fn once(args: &RunArgs, interrupted: Option<Interrupted>) -> Result<Exit, Failure> {
     let mut loaded = load::load(&args.input)?.with_margins(true)?;
     if let Some(interrupted) = &interrupted {
         let redactor = session::redactor(args.measure.no_redact);
@@ -93,7 +151,7 @@ fn once(args: &RunArgs, interrupted: Option<Interrupted>) -> Result<Exit, Failur
     }
     let verdict = match asked {
         Some(_) => proof::exit_of(&summary, &proofs, args.strict),
-        None => exit_of(&summary, args.strict),
+        None => Exit::of_run(&summary, args.strict),
     };
     // One rank is no whole run, and has no past of its own.
     if slots.is_some() { Ok(verdict) } else { Ok(verdict.or(hold_against_past(args, &summary, verdict)?)) }
@@ -217,20 +275,6 @@ fn too_late(start_at: Option<&str>, late: Duration) -> Failure {
 /// Fresh repetitions up to the first look.
 fn confirming(plan: &Plan) -> u64 {
     cost::fresh_cells(plan) * u64::from(plan.measure.repetitions)
-}
-
-/// The exit code of a run that came to its end. The reasons are on the page that was printed.
-pub(crate) fn exit_of(summary: &Summary, strict: bool) -> Exit {
-    if !summary.cells.iter().any(CellSummary::is_measured) {
-        return Exit::Error;
-    }
-    match analysis::gate(summary) {
-        GateResult::Missed(_) => Exit::GateMissed,
-        // After a gate that was missed, which is the more exact answer, and before one that is open.
-        _ if summary.verdicts.iter().any(Verdict::has_failed) => Exit::Error,
-        GateResult::Inconclusive(_) if strict => Exit::Inconclusive,
-        GateResult::None | GateResult::Met | GateResult::Inconclusive(_) => Exit::Ok,
-    }
 }
 
 /// Compares variants; nothing is judged.

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use analysis::{SearchValue, Summary};
+use clap::{Args, ValueEnum};
 use engine::{Bench, Harder, Search, Try};
 use plan::{Cell, DatasetSpec, Load, Plan};
 use record::NotRun;
 
 use crate::announce::Announced;
-use crate::args::{Find, InputArgs, SizeArgs};
+use crate::args::{InputArgs, MeasureArgs, ShowArgs};
 use crate::claim::Claim;
 use crate::exit::{Exit, Failure};
 use crate::load::{self, Loaded};
@@ -19,6 +20,37 @@ use crate::{resume, session};
 /// Depths that are tried: doublings from 1.
 // 4096, the deepest queue that a scenario takes.
 const DEPTHS_MAX: u32 = 13;
+
+#[derive(Debug, Args)]
+#[command(mut_arg("results", |results| results.short('o')))]
+pub(crate) struct SizeArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) measure: MeasureArgs,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+    /// What to search: the most accelerators that stay fed, or the least that feeds the accelerators of the need
+    #[arg(long, value_enum, default_value_t = Find::Accelerators)]
+    pub(crate) find: Find,
+    /// Largest number to try [default: 128 accelerators, 64 readers, 64 batches of prefetch, depth 1024]
+    // The deepest queue that a scenario takes.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) most: Option<u32>,
+}
+
+/// What `size` searches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Find {
+    /// The most accelerators whose utilization stays at the target
+    Accelerators,
+    /// The fewest readers of each accelerator
+    Readers,
+    /// The shallowest queue that reads share, by doublings
+    Depth,
+    /// The fewest batches fetched ahead
+    Prefetch,
+}
 
 pub(crate) fn size(args: &SizeArgs) -> Result<Exit, Failure> {
     once(args, None)

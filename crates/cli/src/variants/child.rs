@@ -10,7 +10,7 @@ use engine::{Bench, Turn};
 use record::{NotRun, Variant};
 
 use super::protocol::{Answer, Order, PROTOCOL};
-use crate::args::RunArgs;
+use crate::args::{InputArgs, MeasureArgs};
 use crate::claim::Claim;
 use crate::exit::{Exit, Failure};
 use crate::session::{self, Ready, RunKind, Session};
@@ -18,21 +18,21 @@ use crate::{load, output, signals};
 
 /// Follows the orders on standard input until they end. Where they end too early, the parent is gone: what is under way
 /// is ended as by a signal, and kept.
-pub(crate) fn follow(args: &RunArgs, name: &str) -> Result<Exit, Failure> {
+pub(crate) fn follow(input: &InputArgs, measure: &MeasureArgs, name: &str) -> Result<Exit, Failure> {
     let stop = signals::stop_flag_within_grace()?;
     // Before the greeting: a parent that goes away at once must be noticed.
     let orders = orders(&stop);
     answer(&Answer::Hello { protocol: PROTOCOL, version: env!("CARGO_PKG_VERSION").to_owned() })?;
     let Some((variant, variants, command)) = beginning(&orders, name)? else { return Ok(Exit::Interrupted) };
-    let loaded = load::load(&args.input)?;
+    let loaded = load::load(input)?;
     // The parent has told of a file that is missing, but where it measures to make one.
     let is_there = loaded.plan.gate.calibration.as_ref().is_some_and(|path| Path::new(path).exists());
     let loaded = if is_there { loaded.with_margins(false)? } else { loaded };
     let stores = session::open(&loaded.plan)?;
     let claim = Claim::WithItsOthers(variant.group.clone());
-    let ready = Ready::with(loaded, stores, &args.measure, &claim, Arc::clone(&stop))?;
+    let ready = Ready::with(loaded, stores, measure, &claim, Arc::clone(&stop))?;
     let kind = RunKind { variant: Some((variant, variants)), command: Some(command), ..RunKind::default() };
-    let mut session = Session::begin(&ready, args.measure.no_redact, kind)?;
+    let mut session = Session::begin(&ready, measure.no_redact, kind)?;
     answer(&Answer::Ready { cells: ready.loaded.plan.cells.len() })?;
     let mut is_told = false;
     let interrupted = session.execute(|session, bench| {

@@ -1,10 +1,10 @@
 //! Modules import in one direction.
 //!
 //! A module is a file. It imports another where it names something of it: by `use`, or by a path that begins with `crate`,
-//! `self`, `super` or a module of its own. What a module imports by a name that another one passes on is an import from where
-//! the name is defined. To declare a module, and to pass on a name that the file itself makes no use of, imports nothing, nor does to say who may see a name.
-//! That a child names its parent counts like any other import. Tests are left out, and so are modules written out inside a
-//! file.
+//! `self`, `super`, a module of its own or a name that it has by `use`. A name that another module passes on is imported from
+//! both: from the one by whose path it is named, and from the one that defines it. To declare a module, and to pass on a name
+//! that the file itself makes no use of, imports nothing, nor does to say who may see a name. That a child names its parent
+//! counts like any other import. Tests are left out, and so are modules written out inside a file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,11 +68,8 @@ fn reaches(imports: &Imports, from: &Module, to: &Module) -> bool {
 fn crates() -> BTreeMap<String, Imports> {
     let mut files: BTreeMap<String, BTreeMap<Module, File>> = BTreeMap::new();
     for source in sources() {
-        let Some((name, path)) =
-            source.name.strip_prefix("crates/").and_then(|name| name.split_once("/src/"))
-        else {
-            continue;
-        };
+        let name = source.name.strip_prefix("crates/").unwrap_or(&source.name);
+        let Some((name, path)) = name.split_once("/src/") else { continue };
         let mut module: Module = path.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
         if matches!(module.last().map(String::as_str), Some("mod" | "lib" | "main")) {
             module.pop();
@@ -90,7 +87,8 @@ fn crates() -> BTreeMap<String, Imports> {
 fn imports(files: &BTreeMap<Module, File>) -> Imports {
     let of_file = |(module, file): (&Module, &File)| {
         let named = file.paths.iter().filter_map(|path| absolute(files, module, path));
-        let mut all: BTreeSet<Module> = named.filter_map(|path| owner(files, &path, 0)).collect();
+        let of_path = |path: Vec<String>| [named_in(files, &path), owner(files, &path, 0)];
+        let mut all: BTreeSet<Module> = named.flat_map(of_path).flatten().collect();
         all.remove(module);
         (module.clone(), all)
     };
@@ -105,14 +103,25 @@ fn absolute(files: &BTreeMap<Module, File>, module: &Module, path: &[String]) ->
     match path[0].as_str() {
         "crate" => Some(path[1..].to_vec()),
         "self" | "super" => Some([&module[..module.len().checked_sub(supers)?], &path[up..]].concat()),
-        _ => files.contains_key(&child).then(|| [module.as_slice(), path].concat()),
+        first => {
+            let imported = files[module].imported.get(first).filter(|path| path[0] != first);
+            let imported = imported.and_then(|imported| absolute(files, module, imported));
+            let named = imported.or_else(|| files.contains_key(&child).then_some(child))?;
+            Some([named.as_slice(), &path[1..]].concat())
+        }
     }
+}
+
+/// The module by whose path something is named.
+fn named_in(files: &BTreeMap<Module, File>, path: &[String]) -> Option<Module> {
+    let length = (0..=path.len()).rev().find(|length| files.contains_key(&path[..*length]))?;
+    Some(path[..length].to_vec())
 }
 
 /// The module that defines what a path names, through those that only pass it on.
 fn owner(files: &BTreeMap<Module, File>, path: &[String], passed: usize) -> Option<Module> {
-    let length = (0..=path.len()).rev().find(|length| files.contains_key(&path[..*length]))?;
-    let (module, rest) = (path[..length].to_vec(), &path[length..]);
+    let module = named_in(files, path)?;
+    let rest = &path[module.len()..];
     let passed_on = rest.first().and_then(|name| files[&module].imported.get(name)).filter(|_| passed < 8);
     let target = passed_on.and_then(|path| absolute(files, &module, path));
     match target {

@@ -1,7 +1,6 @@
 //! NFS version 3 over TCP: `nfs3_server` speaks RPC, XDR, the port mapper and MOUNT; the tree of files, the delays and
 //! the faults are ours.
 
-mod calls;
 mod tree;
 mod vfs;
 
@@ -11,6 +10,7 @@ use std::time::Duration;
 use nfs3_server::test_reexports::{RPCContext, TransactionTracker, process_socket};
 use tokio::net::TcpStream;
 
+use crate::calls::Calls;
 use crate::content::Budget;
 use crate::line::{Line, Scissors};
 use crate::settings::Settings;
@@ -18,8 +18,6 @@ use crate::shape::Shape;
 use crate::timer::Timer;
 use tree::Tree;
 use vfs::Vfs;
-
-pub(crate) use calls::Calls;
 
 /// How long the number of an answered call is remembered, to drop it when it comes again. The crate's own 60 s cost
 /// megabytes at the rates of a benchmark.

@@ -10,7 +10,7 @@ use super::rotation::Rotation;
 use super::save::{FileTimes, Writing, Written};
 use crate::error::RepError;
 use crate::outcome::{Measured, no_cache};
-use crate::rep::RepSpec;
+use crate::spec::RepSpec;
 use crate::sums;
 use crate::system::Watched;
 use crate::usage::Meter;
@@ -32,21 +32,17 @@ pub(crate) fn run(spec: &RepSpec<'_>) -> Result<Measured, RepError> {
     };
     let stops = || spec.stop.load(Ordering::Relaxed);
     let writing = Writing { to, plan, clock: spec.clock, stops: &stops, progress: spec.progress };
-    if let Some(wait) = spec.wait {
-        wait();
-    }
     let mut meter = Meter::new(spec.cores, &Watched::of(&to.store));
-    if let Some(server) = spec.server {
-        server.begin();
-    }
-    // No warm-up: the first checkpoint after a start is as real as the next.
-    let open_ns = spec.clock.now_ns();
-    meter.open_once(open_ns, open_ns);
-    let written = write_until(spec.limit, open_ns, plan, &writing);
-    let closed_ns = spec.clock.now_ns();
-    meter.close(closed_ns);
-    let emulated = spec.server.map(crate::server::Server::end);
-    let window = Window { open_ns, close_ns: ended_ns(&written).unwrap_or(closed_ns).max(open_ns) };
+    let ((written, window), emulated) = spec.counted(|| {
+        // No warm-up: the first checkpoint after a start is as real as the next.
+        let open_ns = spec.clock.now_ns();
+        meter.open_once(open_ns, open_ns);
+        let written = write_until(spec.limit, open_ns, plan, &writing);
+        let closed_ns = spec.clock.now_ns();
+        meter.close(closed_ns);
+        let close_ns = ended_ns(&written).unwrap_or(closed_ns).max(open_ns);
+        (written, Window { open_ns, close_ns })
+    });
     let mut measured = measured(spec.cell, &written, window, &meter, stops());
     measured.rep.emulated = emulated;
     Ok(measured)

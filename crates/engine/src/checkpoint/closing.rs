@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::save::Writing;
-use crate::rep::RepSpec;
+use crate::spec::RepSpec;
 use crate::trainer::Train;
 
 impl Train {

@@ -6,7 +6,7 @@ use backend::SharedStore;
 
 use crate::error::RepError;
 use crate::outcome::Measured;
-use crate::rep::RepSpec;
+use crate::spec::RepSpec;
 
 use super::{CopyEnd, CopyFolder, run_copy};
 

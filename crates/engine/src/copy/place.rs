@@ -10,9 +10,9 @@ use backend::{Owned, SharedStore, StoreError};
 use dataset::{COPY_FOLDER, CopyNames, Key, MANIFEST_FORMAT, MARKER_NAME, Marker};
 use plan::{Codec, Layout};
 
-use crate::rep::RepSpec;
+use crate::error::{COPIES_MAX, CopyError};
+use crate::spec::RepSpec;
 
-use super::error::{COPIES_MAX, CopyError};
 use super::shards::Work;
 
 /// What a shard takes beside a sample's bytes, for each member: a header and padding of 512 bytes each in a tar, the

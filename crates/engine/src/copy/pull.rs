@@ -4,8 +4,8 @@ use backend::{Arena, Buf, Completion, ErrorKind, IoQueue, Op, OpError, QueueRepo
 use plan::{COPY_BUFFERS, Operation};
 
 use crate::error::RepError;
-use crate::rep::{RepSpec, own_seed};
 use crate::retry::BackOff;
+use crate::spec::{RepSpec, own_seed};
 use crate::trainer::share;
 use crate::worker::{STALLED_NS, stalled};
 

@@ -7,7 +7,7 @@ use backend::{QueueReport, SharedStore};
 
 use super::place::CopyFolder;
 use super::tally::Tally;
-use crate::rep::RepSpec;
+use crate::spec::RepSpec;
 
 /// Failures in a row, of all workers together, after which a copy ends, since the rest would fail as well.
 const HOPELESS_ERRORS: u64 = 1_000;

@@ -2,7 +2,7 @@
 
 use record::Network;
 
-use super::Text;
+use super::text::Text;
 
 /// Bits per second of a megabit, the unit of `speed`.
 const BPS_PER_MBPS: u64 = 1_000_000;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use record::NfsMount;
 
-use super::Text;
+use super::text::Text;
 
 const NS_PER_MS: u64 = 1_000_000;
 

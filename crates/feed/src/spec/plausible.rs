@@ -1,6 +1,6 @@
 //! Whether a need could exist: refused where no machine could have it, remarked on where few could.
 
-use super::NeedError;
+use super::error::NeedError;
 use crate::Need;
 use crate::formula;
 use crate::units::{format_bps, format_bytes, format_duration_ns, format_short};

@@ -13,14 +13,11 @@ const NAME_CHARS: usize = 200;
 /// Kept free for the sentence that says what was left out.
 const LEFT_OUT_BYTES: usize = 160;
 
-/// The comparison as a Markdown table with its headline: a job's summary, a comment.
-pub fn comparison_markdown(comparison: &Comparison) -> String {
-    comparison_markdown_within(comparison, usize::MAX)
-}
-
-/// The same in at most `bytes_max` bytes: rows that do not fit are left out whole, the gravest are kept, and a last
-/// sentence says how many are missing. A job's summary on GitHub holds 1 MiB, a comment 65,536 characters.
-pub fn comparison_markdown_within(comparison: &Comparison, bytes_max: usize) -> String {
+/// The comparison as a Markdown table with its headline, in at most `bytes_max` bytes: a job's summary, a comment.
+///
+/// Rows that do not fit are left out whole, the gravest are kept, and a last sentence says how many are missing. A job's
+/// summary on GitHub holds 1 MiB, a comment 65,536 characters.
+pub fn comparison_markdown(comparison: &Comparison, bytes_max: usize) -> String {
     let shared = rows::shared_reasons(comparison);
     let sections = [
         answer(comparison),

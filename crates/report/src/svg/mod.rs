@@ -65,21 +65,6 @@ pub enum RenderError {
     },
 }
 
-/// Throughput over queue depth with the feed line: one panel for each way of reading, one curve for each
-/// target and engine.
-pub fn throughput_svg(summary: &Summary) -> Result<String, RenderError> {
-    let run = || summary.head.run_id.clone();
-    let chart = throughput::chart(summary).ok_or_else(|| RenderError::NothingMeasured { run: run() })?;
-    plot(chart, &run()).map(|plot| plot.svg)
-}
-
-/// The plots of the training jobs of a run, without those that would show nothing: `training-timeline`,
-/// `training-accelerators` where their number was varied, `training-readers` where readers or prefetch were, and
-/// `training-waits`. Empty for a run that played no training job.
-pub fn training_svgs(summary: &Summary) -> Result<Vec<Plot>, RenderError> {
-    drawn(summary, training::charts(summary))
-}
-
 /// Every plot that a run has something to show in, `throughput` first. `over_time` is what
 /// [`analysis::over_time`] made of its seconds.
 pub fn plots(summary: &Summary, over_time: &[OverTime]) -> Result<Vec<Plot>, RenderError> {
@@ -92,14 +77,8 @@ pub fn plots(summary: &Summary, over_time: &[OverTime]) -> Result<Vec<Plot>, Ren
         sizes::chart(summary),
         roofline::chart(summary),
     ];
-    drawn(summary, charts.into_iter().chain(stored::charts(summary)).chain(training::charts(summary)))
-}
-
-fn drawn(
-    summary: &Summary,
-    charts: impl IntoIterator<Item = Option<Chart>>,
-) -> Result<Vec<Plot>, RenderError> {
-    charts.into_iter().flatten().map(|chart| plot(chart, &summary.head.run_id)).collect()
+    let charts = charts.into_iter().chain(stored::charts(summary)).chain(training::charts(summary));
+    charts.flatten().map(|chart| plot(chart, &summary.head.run_id)).collect()
 }
 
 /// Draws a description.

@@ -358,7 +358,7 @@ mod tests {
             after: "b".to_owned(),
             may,
         };
-        let kernel = || one("kernel", Some(analysis::May::Kernel));
+        let kernel = || one("kernel", Some(feed::MayDiffer::Kernel));
         let text = refusal(&NotComparable { differences: vec![one("plan", None), kernel()] });
         assert_eq!(
             text,

@@ -1,5 +1,7 @@
 //! What must hold of every plot.
 
+use analysis::Summary;
+
 /// Estimated width of a letter by its size, as the plots are laid out by.
 const LETTER_BY_SIZE: f64 = 0.56;
 
@@ -8,6 +10,12 @@ const LETTER_BY_SIZE: f64 = 0.56;
 pub(crate) struct Words {
     at: [f64; 4],
     pub(crate) words: String,
+}
+
+/// The plot of throughput against depth.
+pub(crate) fn throughput(summary: &Summary) -> String {
+    let plots = report::plots(summary, &[]).unwrap();
+    plots.into_iter().find(|plot| plot.name == "throughput").unwrap().svg
 }
 
 pub(crate) fn words(svg: &str) -> Vec<Words> {

@@ -3,13 +3,12 @@
 use analysis::{
     Because, Break, Calibration, CalibrationNote, CellComparison, Change, Comparison, ComparisonNote,
     Difference, Effect, Excluded, Exclusion, GapCause, Headline, History, HistoryCell, HistoryPoint,
-    HistoryValue, May, Metric, Noise, Pairing, Ratio, Side, Uncompared, UncomparedReason,
+    HistoryValue, Metric, Noise, Pairing, Ratio, Side, Uncompared, UncomparedReason,
 };
-use feed::Compared;
+use feed::{Compared, MayDiffer};
 use proptest::prelude::*;
 use report::{
-    Screen, calibration_terminal, comparison_markdown, comparison_markdown_within, comparison_terminal,
-    history_csv, history_terminal,
+    Screen, calibration_terminal, comparison_markdown, comparison_terminal, history_csv, history_terminal,
 };
 
 fn effect(metric: Compared, before: f64, (low, mean, high): (f64, f64, f64), change: Change) -> Effect {
@@ -41,7 +40,7 @@ fn unmeasured(reason: &str) -> Vec<Exclusion> {
 
 fn other_kernel() -> Difference {
     let [what, before, after] = ["kernel", "6.1", "6.6"].map(str::to_owned);
-    Difference { what, before, after, may: Some(May::Kernel) }
+    Difference { what, before, after, may: Some(MayDiffer::Kernel) }
 }
 
 fn cell(target: &str, label: &str, effects: Vec<Effect>) -> CellComparison {
@@ -162,7 +161,7 @@ fn the_terminal_page_of_a_comparison() {
 
 #[test]
 fn the_markdown_page_of_a_comparison() {
-    insta::assert_snapshot!(comparison_markdown(&every_kind()));
+    insta::assert_snapshot!(comparison_markdown(&every_kind(), usize::MAX));
 }
 
 #[test]
@@ -171,7 +170,7 @@ fn the_answer_comes_last_on_a_terminal_and_first_in_markdown() {
     let last: Vec<&str> = page.lines().rev().take(5).collect();
     assert!(last.iter().any(|line| line.starts_with("REGRESSED     disk  throughput -14.9 %")), "{page}");
     assert!(last.iter().any(|line| line.starts_with("INCONCLUSIVE  tree")), "{page}");
-    let page = comparison_markdown(&every_kind());
+    let page = comparison_markdown(&every_kind(), usize::MAX);
     assert!(page.lines().nth(2).unwrap().starts_with("| **REGRESSED** | disk |"), "{page}");
 }
 
@@ -216,7 +215,9 @@ fn a_comparison_of_nothing_is_inconclusive_and_says_so() {
     comparison.cells.clear();
     let words = "the two sides have no cell in common";
     assert!(comparison_terminal(&comparison, Screen::PLAIN).ends_with(&format!("INCONCLUSIVE  {words}\n")));
-    assert!(comparison_markdown(&comparison).contains(&format!("| **INCONCLUSIVE** | | {words} |")));
+    assert!(
+        comparison_markdown(&comparison, usize::MAX).contains(&format!("| **INCONCLUSIVE** | | {words} |"))
+    );
 }
 
 #[test]
@@ -230,7 +231,7 @@ fn names_from_a_record_break_no_page_and_call_nobody() {
     comparison.before.name.clone_from(&evil);
     comparison.notes.push(ComparisonNote::Settings { name: evil, settings: Vec::new() });
     assert_plain(&comparison_terminal(&comparison, Screen::PLAIN));
-    let page = comparison_markdown(&comparison);
+    let page = comparison_markdown(&comparison, usize::MAX);
     assert!(!page.contains("<script") && !page.contains('@') && !page.contains('\u{1b}'), "{page}");
     let columns = |line: &str| line.replace("\\|", "").matches('|').count();
     let mut of_table = page.lines().filter(|line| line.starts_with("| a"));
@@ -241,8 +242,8 @@ proptest! {
     #[test]
     fn a_page_holds_its_limit_at_whole_rows_and_says_what_is_missing(bytes_max in 0_usize..30_000) {
         let comparison = Comparison { notes: vec![ComparisonNote::ClientLimited { cells: 1 }], ..too_few(120) };
-        let whole = comparison_markdown(&comparison);
-        let page = comparison_markdown_within(&comparison, bytes_max);
+        let whole = comparison_markdown(&comparison, usize::MAX);
+        let page = comparison_markdown(&comparison, bytes_max);
         prop_assert!(page.len() <= bytes_max);
         prop_assert_eq!(page.len() == whole.len(), bytes_max >= whole.len());
         if page.len() < whole.len() {
@@ -257,7 +258,7 @@ proptest! {
 fn a_page_that_is_cut_keeps_the_gravest_rows() {
     let mut comparison = too_few(500);
     comparison.cells[400].effects[0].change = Change::Regressed;
-    let page = comparison_markdown_within(&comparison, 4_000);
+    let page = comparison_markdown(&comparison, 4_000);
     assert!(page.contains("io_uring, depth 401 ") && page.contains("rows left out"), "{page}");
 }
 
@@ -267,7 +268,7 @@ fn a_cut_inside_folded_rows_leaves_them_closed() {
     for cell in &mut comparison.cells {
         cell.effects[0].change = Change::Unchanged;
     }
-    let page = comparison_markdown_within(&comparison, 4_000);
+    let page = comparison_markdown(&comparison, 4_000);
     assert_eq!((page.matches("<details>").count(), page.matches("</details>").count()), (1, 1), "{page}");
 }
 

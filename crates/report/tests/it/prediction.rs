@@ -2,8 +2,9 @@
 
 use analysis::summarise;
 use record::{Claim, Expect, ExpectFigures, ExpectTarget, RunRecord};
-use report::{Screen, markdown, terminal, throughput_svg};
+use report::{Screen, markdown, terminal};
 
+use crate::checks::throughput;
 use crate::records;
 
 /// The golden record, whose filer and drive are claimed to be latency-bound up to 1.5 GB/s; feedline is said to have
@@ -41,7 +42,7 @@ fn predicted() -> RunRecord {
 #[test]
 fn a_run_without_a_claim_says_nothing_of_predictions() {
     let summary = records::golden_summary();
-    let pages = [terminal(&summary, Screen::PLAIN), markdown(&summary), throughput_svg(&summary).unwrap()];
+    let pages = [terminal(&summary, Screen::PLAIN), markdown(&summary), throughput(&summary)];
     for page in pages {
         assert!(!page.to_lowercase().contains("predicted"), "{page}");
     }
@@ -91,6 +92,6 @@ fn a_report_has_a_section_of_predictions() {
 
 #[test]
 fn the_plot_draws_the_prediction_in_place_of_the_measured_course() {
-    let plot = throughput_svg(&summarise(&predicted())).unwrap();
+    let plot = throughput(&summarise(&predicted()));
     assert!(plot.contains("dashed: predicted from the claim"), "{plot}");
 }

@@ -1,11 +1,11 @@
 use analysis::summarise;
 use record::RunRecord;
-use report::{RenderError, throughput_svg};
 
+use crate::checks::throughput;
 use crate::records;
 
 fn rendered(record: &RunRecord) -> String {
-    throughput_svg(&summarise(record)).unwrap()
+    throughput(&summarise(record))
 }
 
 /// What must hold of every plot.
@@ -213,15 +213,6 @@ fn each_colour_is_plain_and_has_a_class_that_a_theme_replaces() {
             assert!(style.contains(&format!(".{class}{{{property}:var(--fl-")), "{class}");
         }
     }
-}
-
-#[test]
-fn a_run_without_figures_says_so() {
-    let mut record = records::golden();
-    record.lines.clear();
-    let error = throughput_svg(&summarise(&record)).unwrap_err();
-    assert!(matches!(error, RenderError::NothingMeasured { .. }));
-    assert!(error.to_string().contains("hint:"));
 }
 
 #[test]

@@ -1,8 +1,9 @@
 use analysis::summarise;
 use record::testing::fact;
 use record::{Line, Memory, RunRecord};
-use report::{Screen, markdown, terminal, throughput_svg};
+use report::{Screen, markdown, terminal};
 
+use crate::checks::throughput;
 use crate::records;
 
 fn assert_page(page: &str) {
@@ -362,7 +363,7 @@ fn maps_and_storages_behind_a_network_share_a_table_and_a_plot() {
     let words = "from storage: bypass (io_uring, nfs3, lean, sdk), cold (mmap)";
     assert!(markdown(&summary).contains(words), "{}", markdown(&summary));
     assert!(page.contains("\n- cells: 114,660 B samples, 128 KiB blocks,"), "read in one way\n{page}");
-    assert!(throughput_svg(&summary).unwrap().contains(words));
+    assert!(throughput(&summary).contains(words));
     let mut both = with_a_map();
     for cell in both.run.cells.iter_mut().filter(|cell| cell.target == "map") {
         cell.target = "nvme".to_owned();

@@ -1,13 +1,14 @@
 //! Training jobs through every rendering.
 
 use analysis::{Flag, Gap, GapCause, Summary, Symptom};
-use report::{Plot, Screen, markdown, terminal, training_svgs};
+use report::{Plot, Screen, markdown, terminal};
 
 use crate::checks::{assert_plot, words};
 use crate::trained::{self, Made, by_accelerators, by_readers, two_targets, with_jobs, without_jobs};
 
 fn plots(summary: &Summary) -> Vec<Plot> {
-    training_svgs(summary).unwrap()
+    let all = report::plots(summary, &[]).unwrap();
+    all.into_iter().filter(|plot| plot.name.starts_with("training-")).collect()
 }
 
 fn names(summary: &Summary) -> Vec<&'static str> {

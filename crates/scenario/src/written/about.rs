@@ -1,14 +1,10 @@
 //! What the user says of a storage: what it is, and what its requests cost.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-
 use crate::diagnostic::Problems;
 use crate::document::{Node, Value};
 use crate::reader::Written;
 use crate::table::{Table, missing, table};
-use crate::value::{Amount, Count, Flag, Text};
+use crate::value::{Amount, Count, Flag, Text, schema};
 
 /// A line, or a table.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,16 +30,7 @@ impl Written for About {
     }
 }
 
-impl JsonSchema for About {
-    fn schema_name() -> Cow<'static, str> {
-        "about".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (line, table) = (Text::json_schema(generator), AboutTable::json_schema(generator));
-        json_schema!({ "anyOf": [line, table] })
-    }
-}
+schema!(About, "about", Text | AboutTable);
 
 table! {
     /// What a storage is, each thing by itself.

@@ -1,13 +1,11 @@
 //! `at` as written: a path, a folder on an NFS server, a bucket, or nothing.
 
-use std::borrow::Cow;
 use std::net::Ipv6Addr;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::document::{Node, Value};
 use crate::reader::{Written, wrong_type};
+use crate::value::schema;
 
 const NFS_FORM: &str =
     "write nfs://host/export/folder, with ?nfsport=N&mountport=N where the server has no port mapper";
@@ -97,29 +95,21 @@ impl Written for Address {
     }
 }
 
-impl JsonSchema for Address {
-    fn schema_name() -> Cow<'static, str> {
-        "address".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "string",
-            "minLength": 1,
-            "anyOf": [
-                { "not": { "pattern": "://|^~|^null:." } },
-                {
-                    "description": "A folder on an NFS server, reached without a mount.",
-                    "pattern": r"^nfs://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?/[^\s?#%]*(\?(nfsport|mountport)=[0-9]+(&(nfsport|mountport)=[0-9]+)?)?$"
-                },
-                {
-                    "description": "A bucket, or what lies below a prefix in it.",
-                    "pattern": r"^s3://[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9](/[^\s?#%]*)?$"
-                }
-            ]
-        })
-    }
-}
+schema!(Address, "address", {
+    "type": "string",
+    "minLength": 1,
+    "anyOf": [
+        { "not": { "pattern": "://|^~|^null:." } },
+        {
+            "description": "A folder on an NFS server, reached without a mount.",
+            "pattern": r"^nfs://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?/[^\s?#%]*(\?(nfsport|mountport)=[0-9]+(&(nfsport|mountport)=[0-9]+)?)?$"
+        },
+        {
+            "description": "A bucket, or what lies below a prefix in it.",
+            "pattern": r"^s3://[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9](/[^\s?#%]*)?$"
+        }
+    ]
+});
 
 fn address(at: &str) -> Result<Address, Refusal> {
     let refused = |wrong: &str, help: &str| Err((wrong.to_owned(), help.to_owned()));

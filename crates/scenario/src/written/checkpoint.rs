@@ -1,16 +1,12 @@
 //! `checkpoint` as written.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-
 use crate::diagnostic::{Problem, Problems};
 use crate::document::{Node, Value};
 use crate::list::Axis;
 use crate::only::Only::SavedByJob;
 use crate::reader::{Written, wrong_type};
 use crate::table::{Table, table};
-use crate::value::{Count, Flag, Pause, Rate, Size, Text, Whole};
+use crate::value::{Count, Flag, Pause, Rate, Size, Text, Whole, schema};
 use crate::words::{Model, SavingMode, Word};
 
 /// Most files of a checkpoint on one client.
@@ -92,18 +88,10 @@ pub(crate) struct Scale {
     pub(crate) words: String,
 }
 
-impl JsonSchema for Scale {
-    fn schema_name() -> Cow<'static, str> {
-        "scale".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [
-            { "type": "string", "pattern": "^\\s*[0-9]+\\s*/\\s*[0-9]+\\s*$" },
-            { "type": "number", "exclusiveMinimum": 0, "maximum": 1 },
-        ] })
-    }
-}
+schema!(Scale, "scale", { "anyOf": [
+    { "type": "string", "pattern": "^\\s*[0-9]+\\s*/\\s*[0-9]+\\s*$" },
+    { "type": "number", "exclusiveMinimum": 0, "maximum": 1 },
+] });
 
 impl Written for Scale {
     fn expected() -> String {

@@ -1,9 +1,6 @@
 //! `dataset` as written.
 
-use std::borrow::Cow;
-
 use plan::{Codec, Layout};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::diagnostic::Problems;
 use crate::document::{Node, Value};
@@ -12,7 +9,7 @@ use crate::only::Only::{Existing, Files, Generated, Layouts, Spread};
 use crate::percentage::WholePercent;
 use crate::reader::{Written, wrong_type};
 use crate::table::{Table, table};
-use crate::value::{Count, Flag, Seed, Size, Text, Whole};
+use crate::value::{Count, Flag, Seed, Size, Text, Whole, schema};
 use crate::words::{Origin, Sizes, Word};
 
 /// What is too many is said with their bytes, see `resolve/amounts.rs`.
@@ -63,16 +60,7 @@ impl Written for Columns {
     }
 }
 
-impl JsonSchema for Columns {
-    fn schema_name() -> Cow<'static, str> {
-        "columns".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (count, names) = (ColumnCount::json_schema(generator), List::<Text>::json_schema(generator));
-        json_schema!({ "anyOf": [count, names] })
-    }
-}
+schema!(Columns, "columns", ColumnCount | List<Text>);
 
 table! {
     /// Which bytes are read.

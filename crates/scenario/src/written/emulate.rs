@@ -1,15 +1,12 @@
 //! `emulate` as written: a server that feedline starts, and what it is to be like.
 
-use std::borrow::Cow;
-
 use plan::{Delay, Emulation, Faults};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::document::{Node, Value};
 use crate::reader::{Field, Plain, Written, wrong_type};
 use crate::table::{Keys as _, Table, table};
-use crate::value::{Duration, Number, Rate, Seed, Share};
+use crate::value::{Duration, Number, Rate, Seed, Share, schema};
 
 table! {
     /// A server on this machine in place of the one at the address. Everything that is not asked for is left as fast as
@@ -92,15 +89,7 @@ impl Written for Profile {
     }
 }
 
-impl JsonSchema for Profile {
-    fn schema_name() -> Cow<'static, str> {
-        "emulation_profile".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "enum": Self::names() })
-    }
-}
+schema!(Profile, "emulation_profile", { "enum": Profile::names() });
 
 /// How long a reply takes: always as long, any length between two, or skewed as a service's are.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -132,16 +121,7 @@ impl Written for Wait {
     }
 }
 
-impl JsonSchema for Wait {
-    fn schema_name() -> Cow<'static, str> {
-        "wait".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (constant, between) = (Duration::json_schema(generator), Between::json_schema(generator));
-        json_schema!({ "anyOf": [constant, between] })
-    }
-}
+schema!(Wait, "wait", Duration | Between);
 
 table! {
     /// A spread of lengths, by its ends or by two of its percentiles.

@@ -1,9 +1,6 @@
 //! `gate` as written.
 
-use std::borrow::Cow;
-
 use plan::MayDiffer;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::document::{Node, Value};
@@ -12,7 +9,7 @@ use crate::only::Only::{Bounded, Compared, Gated, Proven, Trained};
 use crate::percentage::{Percentage, Utilization};
 use crate::reader::{Written, wrong_type};
 use crate::table::{Keys as _, Table, table};
-use crate::value::{Duration, Text, Whole};
+use crate::value::{Duration, Text, Whole, schema};
 use crate::words::{Grade, Word};
 
 use super::load::DEPTH_MAX;
@@ -109,16 +106,9 @@ impl Written for Regression {
     }
 }
 
-impl JsonSchema for Regression {
-    fn schema_name() -> Cow<'static, str> {
-        "regression".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let table = Margins::json_schema(generator);
-        json_schema!({ "anyOf": [table, { "type": "string", "pattern": "^[^\\x00-\\x1f\\x7f%]+$" }] })
-    }
-}
+schema!(Regression, "regression", |generator| {
+    "anyOf": [Margins::json_schema(generator), { "type": "string", "pattern": "^[^\\x00-\\x1f\\x7f%]+$" }]
+});
 
 table! {
     /// How much worse each metric may be, as a share of what it was.
@@ -192,13 +182,6 @@ impl Written for Baseline {
     }
 }
 
-impl JsonSchema for Baseline {
-    fn schema_name() -> Cow<'static, str> {
-        "baseline".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let pattern = "^([A-Za-z0-9_-][A-Za-z0-9._-]*|[^\\x00-\\x1f\\x7f]*/[^\\x00-\\x1f\\x7f]*)$";
-        json_schema!({ "type": "string", "pattern": pattern })
-    }
-}
+schema!(Baseline, "baseline", {
+    "type": "string", "pattern": "^([A-Za-z0-9_-][A-Za-z0-9._-]*|[^\\x00-\\x1f\\x7f]*/[^\\x00-\\x1f\\x7f]*)$"
+});

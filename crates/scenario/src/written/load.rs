@@ -1,10 +1,7 @@
 //! `load` as written.
 
-use std::borrow::Cow;
-
 use feed::Access;
 use plan::{Cache, Operation, Pages};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::diagnostic::Problems;
 use crate::document::{Node, Value};
@@ -13,7 +10,7 @@ use crate::offered::Offered;
 use crate::only::Only::{Bytes, ClosedLoop, Neighbours, Paced, Streams};
 use crate::reader::Written;
 use crate::table::{Table, table};
-use crate::value::{Count, Pause, Size, Whole};
+use crate::value::{Count, Pause, Size, Whole, schema};
 use crate::words::{Arrival, FileAdvice, Mode, Word};
 
 /// Deepest queue and largest number of threads: beyond it a client measures its own scheduler.
@@ -51,16 +48,7 @@ impl Written for Depths {
     }
 }
 
-impl JsonSchema for Depths {
-    fn schema_name() -> Cow<'static, str> {
-        "queue_depth".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let listed = Axis::<Depth>::json_schema(generator);
-        json_schema!({ "anyOf": [{ "const": "auto" }, listed] })
-    }
-}
+schema!(Depths, "queue_depth", |generator| { "anyOf": [{ "const": "auto" }, Axis::<Depth>::json_schema(generator)] });
 
 table! {
     /// How reads are made. A list is an axis: every value is measured.

@@ -1,15 +1,12 @@
 //! `need` as written: a short form or one of four tables.
 
-use std::borrow::Cow;
-
 use feed::{Hold, Scope};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::diagnostic::Problems;
 use crate::document::{Node, Value};
 use crate::reader::{Written, wrong_type};
 use crate::table::{Table, table};
-use crate::value::{Count, Duration, Fraction, Number, Rate, Size, Text, Whole};
+use crate::value::{Count, Duration, Fraction, Number, Rate, Size, Text, Whole, schema};
 use crate::words::Word;
 
 /// Every form of a need, for whoever wrote none.
@@ -49,21 +46,12 @@ impl Written for Need {
     }
 }
 
-impl JsonSchema for Need {
-    fn schema_name() -> Cow<'static, str> {
-        "need".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let table = NeedTable::json_schema(generator);
-        json_schema!({
-            "anyOf": [
-                { "type": "string", "description": "Count, accelerator and workload: \"8xh100:resnet50\"." },
-                table
-            ]
-        })
-    }
-}
+schema!(Need, "need", |generator| {
+    "anyOf": [
+        { "type": "string", "description": "Count, accelerator and workload: \"8xh100:resnet50\"." },
+        NeedTable::json_schema(generator)
+    ]
+});
 
 /// Accelerators of a job, or the hosts that share them.
 // Hosts have the same bound, since each has at least one of them.

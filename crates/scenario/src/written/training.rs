@@ -1,9 +1,6 @@
 //! `training` as written.
 
-use std::borrow::Cow;
-
 use plan::Work;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::document::{Node, Value};
@@ -11,7 +8,7 @@ use crate::list::Axis;
 use crate::only::Only::{Loader, Trained};
 use crate::reader::Written;
 use crate::table::{Table, table};
-use crate::value::{Count, Duration, Flag, Number, Pause, Whole};
+use crate::value::{Count, Duration, Flag, Number, Pause, Whole, schema};
 use crate::words::Word;
 
 use super::load::DEPTH_MAX;
@@ -105,16 +102,7 @@ impl Written for Decode {
     }
 }
 
-impl JsonSchema for Decode {
-    fn schema_name() -> Cow<'static, str> {
-        "decode".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (word, table) = (Word::<Work>::json_schema(generator), DecodeTable::json_schema(generator));
-        json_schema!({ "anyOf": [word, table] })
-    }
-}
+schema!(Decode, "decode", Word<Work> | DecodeTable);
 
 table! {
     /// Real work or a stated cost, and who does it.

@@ -36,8 +36,6 @@ pub struct CheckpointSpan {
     pub stalled_until_s: f64,
     /// When its first byte was written.
     pub begun_s: f64,
-    /// When its last byte was.
-    pub written_s: f64,
     /// When all of its files were durable.
     pub durable_s: f64,
     /// What became of it: `whole`, `overrun`, `unfinished`, `failed`.
@@ -68,10 +66,9 @@ fn span(rep: &Rep, one: &Checkpoint) -> CheckpointSpan {
     let at = |ns: u64| ns.min(end_ns) as f64 / 1e9;
     // One that was left out, or could not be begun, was never written.
     let begun_ns = if one.outcome == CheckpointOutcome::Overrun { one.due_ns } else { one.begun_ns };
-    let written_ns = begun_ns.saturating_add(one.write_ns);
     let durable_ns = match one.outcome {
         CheckpointOutcome::Complete | CheckpointOutcome::Failed { .. } => {
-            written_ns.saturating_add(one.publish_ns)
+            begun_ns.saturating_add(one.write_ns).saturating_add(one.publish_ns)
         }
         CheckpointOutcome::Unfinished => end_ns.max(begun_ns),
         CheckpointOutcome::Overrun => begun_ns,
@@ -81,7 +78,6 @@ fn span(rep: &Rep, one: &Checkpoint) -> CheckpointSpan {
         due_s: at(one.due_ns),
         stalled_until_s: at(one.due_ns.saturating_add(one.stall_ns)),
         begun_s: at(begun_ns),
-        written_s: at(written_ns.min(durable_ns)),
         durable_s: at(durable_ns),
         outcome: word(&one.outcome),
     }

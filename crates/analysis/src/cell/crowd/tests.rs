@@ -1,9 +1,10 @@
 use feed::Judgement;
 use record::{Device, OtherProgram, Rep};
 
-use crate::cell::diagnosis::Symptom;
+use crate::cell::diagnosis::symptom::Symptom;
 use crate::cell::flag::{Flag, Gravity};
-use crate::cell::training::{Bound, Stall};
+use crate::cell::training::Stall;
+use crate::cell::training::bound::Bound;
 use crate::fixture::{Builder, ceiling, confirmed_at, confirmed_job, figures, job_rep, null_control};
 use crate::{Cause, Verdict, summarise};
 

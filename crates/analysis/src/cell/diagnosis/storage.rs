@@ -2,11 +2,12 @@
 
 use feed::formula;
 
-use super::{Case, Diagnosis, LittlesLaw, LoopPair, Remedy, Symptom};
+use super::case::Case;
+use super::symptom::{Diagnosis, LittlesLaw, LoopPair, Remedy, Symptom};
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::figures::Figures;
 use crate::cell::flag::Flag;
-use crate::cell::training::Bound;
+use crate::cell::training::bound::Bound;
 use crate::cell::training::figures::demand_samples_per_s;
 use crate::cell::training::predicted::is_closed;
 

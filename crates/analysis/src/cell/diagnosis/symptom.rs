@@ -1,7 +1,7 @@
 //! What shows why accelerators waited, and what to do about it.
 
 use crate::cell::flag::Flag;
-use crate::cell::training::Bound;
+use crate::cell::training::bound::Bound;
 
 /// Why accelerators waited.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,5 +1,6 @@
 use record::counter;
 
+use super::symptom::LoopPair;
 use super::*;
 use crate::fixture::{Builder, DEMAND, confirmed_job, figures, job_rep, null_control, rep};
 

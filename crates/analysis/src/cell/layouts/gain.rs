@@ -4,11 +4,11 @@ use feed::formula::shard_gain;
 use record::axis::{self, alike};
 use record::{ExpectFigures, ExpectTarget, RunRecord};
 
-use super::samples::{FILES, payload, samples};
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::figures::Figures;
 use crate::cell::operation;
 use crate::cell::rate::Rate;
+use crate::cell::samples::{FILES, payload, samples};
 use crate::cell::training::predicted::is_closed;
 
 /// A packed cell against files at the same depth.

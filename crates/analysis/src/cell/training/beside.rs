@@ -3,11 +3,14 @@
 use record::RunRecord;
 
 use crate::cell::cell_summary::{CellSummary, Measurement};
-use crate::cell::diagnosis::{self, Case, Diagnosis};
+use crate::cell::diagnosis;
+use crate::cell::diagnosis::case::Case;
+use crate::cell::diagnosis::symptom::Diagnosis;
 use crate::cell::figures::Figures;
 use crate::cell::flag::{Flag, Gravity};
+use crate::cell::training::bound::Bound;
 use crate::cell::training::predicted::{self, Foretold};
-use crate::cell::training::{Bound, GAP_MAX, NotPredicted, Stall, TrainingFigures};
+use crate::cell::training::{GAP_MAX, NotPredicted, Stall, TrainingFigures};
 
 // Four times: from latency alone that brings four times the rate, from bandwidth none, and every repetition's scatter lies
 // between.

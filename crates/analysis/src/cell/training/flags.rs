@@ -6,8 +6,9 @@ use crate::cell::context::Context;
 use crate::cell::counters::sum;
 use crate::cell::crowd;
 use crate::cell::flag::{Flag, STEPS_MIN};
+use crate::cell::training::bound::Bound;
 use crate::cell::training::figures::{demand_samples_per_s, share};
-use crate::cell::training::{Bound, GAP_MAX, Stall, TrainingFigures};
+use crate::cell::training::{GAP_MAX, Stall, TrainingFigures};
 
 /// Kind of error of a sample that could not be decoded, where the engine counts it among the errors.
 const DECODE_ERROR: &str = "decode";

@@ -1,8 +1,9 @@
 //! What is known of the storages, as far as it must be equal.
 
+use feed::MayDiffer;
 use record::{Run, Target};
 
-use super::found::{Differences, May};
+use crate::comparison::difference::Differences;
 
 /// Facts that make a storage another one.
 const STORAGE: [&str; 24] = [
@@ -89,16 +90,16 @@ fn is_driver(name: &str) -> bool {
 }
 
 /// What excuses a fact that differs.
-fn excuse(name: &str, target: &Target) -> Option<May> {
+fn excuse(name: &str, target: &Target) -> Option<MayDiffer> {
     if is_driver(name) {
-        return Some(May::Driver);
+        return Some(MayDiffer::Driver);
     }
     if KERNEL.contains(&name) {
-        return Some(May::Kernel);
+        return Some(MayDiffer::Kernel);
     }
     // What is mounted from a server is the same from every machine.
     let is_remote = name == "mount_source" && fact(target, name).is_some_and(|source| source.contains(':'));
-    (HOST.contains(&name) && !is_remote).then_some(May::Host)
+    (HOST.contains(&name) && !is_remote).then_some(MayDiffer::Host)
 }
 
 fn fact(target: &Target, name: &str) -> Option<String> {

@@ -20,13 +20,13 @@ fn fact(name: &str, value: &str) -> Fact {
     Fact { name: name.to_owned(), value: value.to_owned() }
 }
 
-fn found(edit: impl FnOnce(&mut RunSample)) -> Vec<(String, Option<May>)> {
+fn found(edit: impl FnOnce(&mut RunSample)) -> Vec<(String, Option<MayDiffer>)> {
     let differences = stored(&sample(|_| {}), &sample(edit));
     differences.into_iter().map(|difference| (difference.to_string(), difference.may)).collect()
 }
 
 #[track_caller]
-fn one(edit: impl FnOnce(&mut RunSample), words: &str, may: Option<May>) {
+fn one(edit: impl FnOnce(&mut RunSample), words: &str, may: Option<MayDiffer>) {
     assert_eq!(found(edit), [(words.to_owned(), may)]);
 }
 
@@ -101,13 +101,13 @@ fn a_user_s_dataset_is_the_same_by_its_fingerprint() {
 #[test]
 fn what_nightly_runs_change_can_be_declared() {
     let kernel = |sample: &mut RunSample| sample.env.kernel = Captured::Value("6.6".to_owned());
-    one(kernel, "kernel 6.1 -> 6.6", Some(May::Kernel));
+    one(kernel, "kernel 6.1 -> 6.6", Some(MayDiffer::Kernel));
     let machine = |sample: &mut RunSample| sample.env.machine = Captured::Value("b2".to_owned());
-    one(machine, "machine a1 -> b2", Some(May::Host));
+    one(machine, "machine a1 -> b2", Some(MayDiffer::Host));
     let source = |sample: &mut RunSample| sample.run.targets[0].facts[1].value = "/dev/vdb".to_owned();
-    one(source, "mount_source of disk /dev/vda -> /dev/vdb", Some(May::Host));
+    one(source, "mount_source of disk /dev/vda -> /dev/vdb", Some(MayDiffer::Host));
     let driver = |sample: &mut RunSample| sample.run.targets[0].facts.push(fact("device_driver", "1.2"));
-    one(driver, "device_driver of disk not known -> 1.2", Some(May::Driver));
+    one(driver, "device_driver of disk not known -> 1.2", Some(MayDiffer::Driver));
 }
 
 #[test]
@@ -144,8 +144,8 @@ fn a_refusal_names_the_declaration_that_helps() {
     };
     let mut differences = stored(&sample(|_| {}), &sample(edit));
     assert_eq!(remedy(differences.clone()), RefusalHint::Declare);
-    let (left, declared) = split(differences.clone(), &[May::Host]);
-    assert_eq!((left.len(), declared.len(), left[0].may), (1, 1, Some(May::Kernel)));
+    let (left, declared) = split(differences.clone(), &[MayDiffer::Host]);
+    assert_eq!((left.len(), declared.len(), left[0].may), (1, 1, Some(MayDiffer::Kernel)));
     differences.extend(stored(&sample(|_| {}), &sample(|sample| sample.run.ranks = 2)));
     assert_eq!(remedy(differences), RefusalHint::OtherRuns);
 }
@@ -178,12 +178,4 @@ fn variants_are_of_one_run_with_one_need_on_one_machine() {
         words(&with("g", |sample| sample.env.machine = Captured::Value("b2".to_owned()))),
         ["machine a1 -> b2"]
     );
-}
-
-#[test]
-fn names_of_what_may_differ_are_those_of_the_scenario() {
-    for may in [May::Host, May::Kernel, May::Driver] {
-        assert_eq!(May::of_name(may.name()), Some(may));
-    }
-    assert_eq!(May::of_name("plan"), None);
 }

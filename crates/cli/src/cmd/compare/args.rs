@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use analysis::{May, Metric};
+use analysis::Metric;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use feed::{MayDiffer, Words as _};
 
 use crate::exit::Failure;
 
@@ -36,7 +37,7 @@ pub(crate) struct CompareArgs {
     pub(super) runs: Option<u32>,
     /// What may differ between the runs, beside what the run's gate declares
     #[arg(long, value_parser = may_differ(), value_delimiter = ',')]
-    pub(super) may_differ: Vec<May>,
+    pub(super) may_differ: Vec<MayDiffer>,
     /// Exit with 4 when a metric with a margin regressed; any metric when none has one
     #[arg(long)]
     pub(super) gate: bool,
@@ -68,10 +69,9 @@ pub(super) enum CompareFormat {
 }
 
 /// What may differ between runs that are compared all the same, by the names that scenarios have for it.
-pub(crate) fn may_differ() -> impl TypedValueParser<Value = May> {
-    let names = [May::Host, May::Kernel, May::Driver].map(May::name);
-    PossibleValuesParser::new(names)
-        .try_map(|name| May::of_name(&name).ok_or_else(|| format!("nothing is called `{name}`")))
+pub(crate) fn may_differ() -> impl TypedValueParser<Value = MayDiffer> {
+    PossibleValuesParser::new(MayDiffer::ALL.iter().map(|may| may.name()))
+        .try_map(|name| MayDiffer::of_word(&name).ok_or_else(|| format!("nothing is called `{name}`")))
 }
 
 /// `throughput=5%`.

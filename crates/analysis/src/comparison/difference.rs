@@ -2,34 +2,8 @@
 
 use std::fmt;
 
+use feed::MayDiffer;
 use record::Captured;
-
-/// What may differ between runs that are compared all the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum May {
-    /// The machine that measures.
-    Host,
-    /// The release of its kernel.
-    Kernel,
-    /// The driver and the firmware of the device.
-    Driver,
-}
-
-impl May {
-    /// As scenarios and records write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Host => "host",
-            Self::Kernel => "kernel",
-            Self::Driver => "driver",
-        }
-    }
-
-    /// What a name of a scenario or a record means.
-    pub fn of_name(name: &str) -> Option<Self> {
-        [Self::Host, Self::Kernel, Self::Driver].into_iter().find(|may| may.name() == name)
-    }
-}
 
 /// Something that must be equal and is not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +15,7 @@ pub struct Difference {
     /// Its value after.
     pub after: String,
     /// What the user may declare so that it is allowed.
-    pub may: Option<May>,
+    pub may: Option<MayDiffer>,
 }
 
 impl fmt::Display for Difference {
@@ -52,15 +26,15 @@ impl fmt::Display for Difference {
 
 /// The differences found so far.
 #[derive(Debug, Default)]
-pub(in crate::comparison) struct Differences(pub(super) Vec<Difference>);
+pub(super) struct Differences(pub(super) Vec<Difference>);
 
 impl Differences {
-    pub(in crate::comparison) fn check(
+    pub(super) fn check(
         &mut self,
         what: impl Into<String>,
         before: &(impl ToString + ?Sized),
         after: &(impl ToString + ?Sized),
-        may: Option<May>,
+        may: Option<MayDiffer>,
     ) {
         let (before, after) = (before.to_string(), after.to_string());
         if before != after {
@@ -74,7 +48,7 @@ impl Differences {
         what: &str,
         before: &Captured<T>,
         after: &Captured<T>,
-        may: May,
+        may: MayDiffer,
     ) {
         if let (Some(before), Some(after)) = (before.value(), after.value()) {
             self.check(what, before, after, Some(may));

@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::TcpStream;
 
 /// Bytes of a handle: the crate's generation, our number of the file, our mark.
-pub(super) const HANDLE_BYTES: usize = 24;
+const HANDLE_BYTES: usize = 24;
 
 /// Where in it the mark is.
 const MARK_AT: usize = 16;

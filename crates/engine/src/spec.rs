@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use backend::{Clock, SharedStore};
 use dataset::{Data, Order};
 use plan::{Cell, Limit, Share};
+use record::Emulated;
 
 use crate::checkpoint::Destination;
 use crate::progress::Progress;
@@ -81,6 +82,20 @@ impl<'a> RepSpec<'a> {
             stop: &NEVER,
             progress: &UNSEEN,
         }
+    }
+
+    /// Does `work` from the common start of several clients on, and returns what the server counted meanwhile, where feedline
+    /// started that.
+    pub(crate) fn counted<T>(&self, work: impl FnOnce() -> T) -> (T, Option<Emulated>) {
+        if let Some(wait) = self.wait {
+            wait();
+        }
+        if let Some(server) = self.server {
+            server.begin();
+        }
+        let ended = work();
+        // A server that counts for one repetition is told of its end however that came.
+        (ended, self.server.map(Server::end))
     }
 
     /// Whether a signal ends the run.
