@@ -261,7 +261,14 @@ impl Conn {
                     return Step::Lost(Loss::protocol());
                 }
                 let trailer = trailer_bytes as usize;
-                let data = Body { slot, at: place.at, wrap: place.wrap, left: body_bytes, trailer, bytes: body_bytes };
+                let data = Body {
+                    slot,
+                    at: place.at,
+                    wrap: place.wrap,
+                    left: body_bytes,
+                    trailer,
+                    bytes: body_bytes,
+                };
                 (head_bytes, Reading::Data(data))
             }
         };

@@ -52,7 +52,7 @@ struct Batch {
 
 /// Counters and histograms of one worker.
 ///
-/// Latency counts the operations begun inside the window, whenever they end, so that the tail is not cut
+/// Latency counts the operations issued inside the window, whenever they end, so that the tail is not cut
 /// off; throughput counts those that ended inside it.
 #[derive(Debug)]
 pub(crate) struct Recorder {
@@ -178,13 +178,13 @@ impl Recorder {
         // No saturation: stamps of one clock are in order by contract of the queue, and a suite holds every backend
         // to it.
         let latency_ns = done_ns - begun_ns;
-        if window.contains(begun_ns) {
+        if window.was_open(begun_ns) {
             self.started += ops;
             self.clamped += if latency_ns > self.service_ns.high() { ops } else { 0 };
             // A histogram begins at 1; beyond its end a latency is counted there, and `clamped` says how many were.
             self.service_ns.saturating_record_n(latency_ns.max(1), ops);
             self.record_phases(&stamps, ops);
-        } else if begun_ns < window.open_ns {
+        } else {
             self.warmup_ops += ops;
         }
         let (bytes, entries) = if self.lists { (0, answers) } else { (answers, 0) };

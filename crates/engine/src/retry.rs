@@ -98,7 +98,7 @@ impl Retry {
             slot.begun_ns = stamps.begun_ns;
         }
         // By the operation's beginning, so that its attempts are all counted or none is.
-        let counts = window.contains(slot.begun_ns);
+        let counts = window.was_open(slot.begun_ns);
         if counts {
             self.attempts.count += 1;
             self.attempts.attempt_ns.saturating_record((stamps.done_ns - stamps.begun_ns).max(1));

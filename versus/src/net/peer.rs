@@ -89,7 +89,11 @@ fn compile_libnfs(prefix: Option<&Path>, dir: &Path, scratch: &Path) -> Result<P
     let text = |path: &Path| path.display().to_string();
     let mut args = ["-O2", "-o", &text(&program), &text(&source)].map(str::to_owned).to_vec();
     if let Some(prefix) = prefix.map(text) {
-        args.extend([format!("-I{prefix}/include"), format!("-L{prefix}/lib"), format!("-Wl,-rpath,{prefix}/lib")]);
+        args.extend([
+            format!("-I{prefix}/include"),
+            format!("-L{prefix}/lib"),
+            format!("-Wl,-rpath,{prefix}/lib"),
+        ]);
     }
     args.push("-lnfs".to_owned());
     let call = Call { program: "cc".into(), args, env: Vec::new(), hint: HINT_CC };
