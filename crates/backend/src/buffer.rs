@@ -8,6 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use plan::{BUFFER_ALIGN_BYTES, HUGE_PAGE_BYTES, Pages, arena_bytes};
 
+/// Of Linux on every machine; the `libc` crate knows it for glibc alone.
+const MADV_COLLAPSE: libc::c_int = 25;
+
 /// Why the buffers of a queue could not be allocated.
 #[derive(Debug, thiserror::Error)]
 pub enum ArenaError {
@@ -121,7 +124,7 @@ impl Arena {
         unsafe { self.base.write_bytes(0, used) };
         if pages == Pages::Huge && self.huge_bytes()? < used as u64 {
             // Where memory was in pieces as it was touched, the kernel can put it together now (Linux 6.1).
-            let collapsed = self.advise(used, libc::MADV_COLLAPSE);
+            let collapsed = self.advise(used, MADV_COLLAPSE);
             let huge_bytes = self.huge_bytes()?;
             if huge_bytes < used as u64 {
                 let reason = collapsed.err().map(|error| format!(" ({error})")).unwrap_or_default();
