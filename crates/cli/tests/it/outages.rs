@@ -11,8 +11,10 @@ use crate::harness::{Bench, REP, by_count, finish, network, start, until, wait};
 use crate::local::count;
 use crate::{ganesha, radosgw};
 
-/// So many that most of a run is still to come when the server goes.
-const MANY: &str = "epochs = 8, repetitions = 100";
+/// So many reads that most of a run is still to come when the server goes, however late a busy machine comes to it.
+fn many(epochs: u32) -> String {
+    format!("epochs = {epochs}, repetitions = 100")
+}
 
 /// Runs `command` until the server has been away and repetitions were made after that; what is recorded is told.
 fn goes_and_comes_back(bench: &Bench, command: Command, (kill, restart): (&dyn Fn(), &dyn Fn())) {
@@ -42,7 +44,7 @@ fn goes_and_comes_back(bench: &Bench, command: Command, (kill, restart): (&dyn F
 fn a_filer_that_goes_away_is_waited_for() {
     let Some(server) = ganesha::start() else { return };
     let bench = ganesha::bench(&server, "", ", retries = 0");
-    bench.write("s.toml", &by_count(&fs::read_to_string(bench.path("s.toml")).unwrap(), MANY));
+    bench.write("s.toml", &by_count(&fs::read_to_string(bench.path("s.toml")).unwrap(), &many(64)));
     let restart = || server.restart().unwrap();
     goes_and_comes_back(&bench, bench.command(&["run", "s.toml"]), (&|| server.kill(), &restart));
 }
@@ -53,7 +55,8 @@ fn a_gateway_that_goes_away_is_waited_for() {
     let bench = Bench::new();
     let scenario =
         network("", r#"targets.gw = { at = "s3://outage/run", engine = ["lean", "sdk"], retries = 0 }"#);
-    bench.write("s.toml", &by_count(&scenario, MANY));
+    // A read takes ten times as long as of the filer.
+    bench.write("s.toml", &by_count(&scenario, &many(8)));
     radosgw::curl(&server, "outage", "PUT", &[]);
     finish(radosgw::command(&bench, &server, &["prepare", "s.toml"])).exits(0);
     let restart = || server.restart().unwrap();
