@@ -16,8 +16,8 @@ impl Window {
         Self { open_ns: self.open_ns.min(ns), ..self }
     }
 
-    /// Whether what began at `begun_ns` was issued inside, and not in the warm-up. What is issued just before the window closes may
-    /// begin just behind its end: it counts, so that whatever ended is counted once.
+    /// Whether what began at `begun_ns` was issued inside, and not in the warm-up. What is issued just before the window
+    /// closes may begin just behind its end: it counts, so that whatever ended is counted once.
     #[inline]
     pub(crate) fn was_open(&self, begun_ns: u64) -> bool {
         begun_ns >= self.open_ns

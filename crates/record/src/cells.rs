@@ -216,7 +216,7 @@ pub mod counter {
     pub const OPS: &str = "ops";
     /// Their bytes.
     pub const BYTES: &str = "bytes";
-    /// Reads begun inside the window; their latencies are in `service_ns`.
+    /// Reads issued inside the window; their latencies are in `service_ns`.
     pub const STARTED: &str = "started";
     /// Reads before the window opened.
     pub const WARMUP_OPS: &str = "warmup_ops";
@@ -244,10 +244,10 @@ pub mod counter {
     pub const SERVED: &str = "served";
     /// Bytes per second that a paced load offered.
     pub const OFFERED_BPS: &str = "offered_bps";
-    /// Attempts at operations that were begun inside the window, the first ones included; only where attempts may be
+    /// Attempts at operations that were issued inside the window, the first ones included; only where attempts may be
     /// repeated.
     pub const ATTEMPTS: &str = "attempts";
-    /// Operations begun inside the window that ended well after more than one attempt.
+    /// Operations issued inside the window that ended well after more than one attempt.
     pub const RECOVERED: &str = "recovered";
     /// Connections made, from the opening of the queues on.
     pub const CONNECTIONS_OPENED: &str = "connections_opened";
@@ -262,7 +262,7 @@ pub mod counter {
     /// Bytes of operations that ended well, from the opening of the queues on: what the bytes on the wire brought.
     pub const DELIVERED_BYTES: &str = "delivered_bytes";
     /// What the name of a counter of failed attempts of one kind begins with: `attempt_errors/throttled`. Of operations
-    /// that were begun inside the window, whatever became of them.
+    /// that were issued inside the window, whatever became of them.
     pub const ATTEMPT_ERRORS: &str = "attempt_errors/";
     /// Bytes of objects and shards that a copy published; [`BYTES`] are those of their source.
     pub const WRITTEN_BYTES: &str = "written_bytes";
