@@ -51,8 +51,9 @@ fn stop_flag() -> io::Result<Arc<AtomicBool>> {
 
 /// As [`stop_flag`], and the process ends soon after the signal whatever it waits for.
 pub(crate) fn stop_flag_within_grace() -> io::Result<Arc<AtomicBool>> {
-    let stop = stop_flag()?;
+    // Before the flag: a signal that came between the two would set it, and nobody would end what waits for a server.
     let mut signals = Signals::new(heard())?;
+    let stop = stop_flag()?;
     spawn(move || {
         if signals.forever().next().is_some() {
             wait();
@@ -129,7 +130,8 @@ fn heard() -> Vec<i32> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let hang_up = (!ignores(&status, SIGHUP)).then_some(SIGHUP);
     // SIGHUP is what an ssh session that breaks off sends, and hours of measuring end with it.
-    [SIGINT, SIGTERM].into_iter().chain(hang_up).collect()
+    // SIGTERM last: who sees from outside that it is heard may send any of them.
+    hang_up.into_iter().chain([SIGINT, SIGTERM]).collect()
 }
 
 /// Whether a process of this status (proc(5), `SigIgn`: bit n - 1 for signal n) ignores a signal.
