@@ -5,6 +5,7 @@ use hdrhistogram::Histogram;
 use plan::{Operation, Words};
 
 use crate::epochs::{self, EpochCount};
+use crate::outage;
 use crate::sampled::Sample;
 use crate::seconds::{Ended, Seconds};
 use crate::window::Window;
@@ -80,6 +81,8 @@ pub(crate) struct Recorder {
     ended: u64,
     errors: ErrorCounts,
     consecutive_errors: u64,
+    /// The last of these in a row for which there was no server.
+    lost: u64,
 }
 
 impl Recorder {
@@ -105,6 +108,7 @@ impl Recorder {
             ended: 0,
             errors: ErrorCounts::default(),
             consecutive_errors: 0,
+            lost: 0,
         }
     }
 
@@ -216,6 +220,7 @@ impl Recorder {
 
     /// Counts a failure.
     pub(crate) fn count_error(&mut self, kind: ErrorKind) {
+        self.lost = if outage::is_lost(kind) { self.consecutive_lost() + 1 } else { 0 };
         self.consecutive_errors += 1;
         self.errors.add(kind);
     }
@@ -228,6 +233,12 @@ impl Recorder {
     /// Failures since the last success.
     pub(crate) fn consecutive_errors(&self) -> u64 {
         self.consecutive_errors
+    }
+
+    /// Lost connections since the last success or another failure.
+    pub(crate) fn consecutive_lost(&self) -> u64 {
+        // A success resets one counter alone: it is counted some hundred million times a second.
+        self.lost.min(self.consecutive_errors)
     }
 
     /// Failures by kind, those that occurred.
