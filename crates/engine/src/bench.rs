@@ -302,31 +302,52 @@ impl<'a> Bench<'a> {
         self.rounds(chosen, Role::Confirm, rounds, 0, emit)
     }
 
-    /// Runs one repetition of a training cell, for a search.
+    /// Runs one repetition of a training cell, for a search; again where it meets an outage.
     pub fn try_once<E>(
         &mut self,
         cell: usize,
         emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<Try, E> {
-        if self.stopped() {
-            return Ok(Try::Stopped);
-        }
-        // Every trial is a round of its own: rounds pair repetitions of several cells, and a search has one cell at a
-        // time.
-        let round = self.made;
         self.searches = true;
-        if let Some(made) = self.made_before.pop_front() {
-            let (came, cell) = (Try::of(&made), &self.cells[cell]);
-            let is_next = (made.role, made.cell.as_str()) == (Role::Measure, cell.slug.as_str());
-            let made = Box::new(made);
-            emit(if is_next { Event::Made(made) } else { Event::Astray { made, cell } })?;
-            return Ok(came);
+        for again in 0.. {
+            if self.stopped() {
+                break;
+            }
+            // Every trial is a round of its own: rounds pair repetitions of several cells, and a search has one cell at
+            // a time.
+            let turn = Turn { cell, rep: 0, round: self.made, again };
+            let (came, is_met) = match self.made_before.pop_front() {
+                Some(made) => {
+                    let (came, is_met, cell) = (Try::of(&made), made.outage.is_some(), &self.cells[cell]);
+                    let is_next = (made.role, made.cell.as_str()) == (Role::Measure, cell.slug.as_str());
+                    let made = Box::new(made);
+                    emit(if is_next { Event::Made(made) } else { Event::Astray { made, cell } })?;
+                    (came, is_met)
+                }
+                None => self.try_now(turn, emit)?,
+            };
+            if !is_met {
+                return Ok(came);
+            }
         }
-        emit(Event::Begin { cell: &self.cells[cell], role: Role::Measure, rep: 0 })?;
-        let (rep, intervals, _) = self.repetition(Turn { cell, rep: 0, round, again: 0 }, Role::Measure);
-        let came = Try::of(&rep);
+        Ok(Try::Stopped)
+    }
+
+    /// Makes a repetition of a search. Returns what came of it, and whether it met an outage.
+    fn try_now<E>(
+        &mut self,
+        turn: Turn,
+        emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
+    ) -> Result<(Try, bool), E> {
+        emit(Event::Begin { cell: &self.cells[turn.cell], role: Role::Measure, rep: turn.rep })?;
+        let (mut rep, mut intervals, sign) = self.repetition(turn, Role::Measure);
+        rep.outage = self.outage(turn, sign, emit)?;
+        let (came, is_met) = (Try::of(&rep), rep.outage.is_some());
+        if is_met {
+            intervals.seconds.clear();
+        }
         emit(Event::Rep(Box::new(rep), intervals))?;
-        Ok(if self.stopped() { Try::Stopped } else { came })
+        Ok((if self.stopped() { Try::Stopped } else { came }, is_met))
     }
 
     /// Runs one interleaved repetition that another process asks for.
@@ -434,17 +455,10 @@ impl<'a> Bench<'a> {
         if sign == Sign::None {
             self.lost.remove(&cell.target);
         }
-        // Ranks start their repetitions at times that all of them computed beforehand; variants are interleaved by a
-        // parent that waits for nobody.
-        let is_alone = self.settings.rank.of == 1 && self.settings.variants.of == 1;
-        // feedline's own server does not go away by itself: faults that the scenario asks for are what is measured.
-        let is_own = self.setups[turn.cell].server.is_some();
-        let is_spent = turn.again >= outage::AGAIN_MAX || self.lost.contains(&cell.target);
         if sign == Sign::Suspended {
-            let is_again = is_alone && turn.again < outage::AGAIN_MAX;
-            return Ok(is_again.then_some(Outage { away_ns: 0, suspended: true }));
+            return Ok(self.makes_again(turn).then_some(Outage { away_ns: 0, suspended: true }));
         }
-        if sign == Sign::None || !is_alone || is_own || is_spent {
+        if sign == Sign::None || !self.waits_for_server(turn) || self.lost.contains(&cell.target) {
             return Ok(None);
         }
         let now_ns = self.clock.now_ns();
@@ -468,6 +482,20 @@ impl<'a> Bench<'a> {
         })
     }
 
+    /// Whether a repetition that did not come off may be made again.
+    fn makes_again(&self, turn: Turn) -> bool {
+        // Ranks start their repetitions at times that all of them computed beforehand; variants are interleaved by a
+        // parent that waits for nobody.
+        let is_alone = self.settings.rank.of == 1 && self.settings.variants.of == 1;
+        is_alone && turn.again < outage::AGAIN_MAX
+    }
+
+    /// Whether it is, because of its server.
+    fn waits_for_server(&self, turn: Turn) -> bool {
+        // feedline's own server does not go away by itself: faults that the scenario asks for are what is measured.
+        self.setups[turn.cell].server.is_none() && self.makes_again(turn)
+    }
+
     fn repetition(&mut self, turn: Turn, role: Role) -> (Rep, RepIntervals, Sign) {
         let order = self.made;
         let epoch = self.epoch(turn, role);
@@ -480,7 +508,8 @@ impl<'a> Bench<'a> {
         self.was_suspended();
         // Taken out while the spec borrows the run.
         let mut copies = std::mem::take(&mut self.copies);
-        let spec = RepSpec { wait: Some(&wait), ..self.spec(turn.cell, epoch) };
+        let ends_if_away = self.waits_for_server(turn);
+        let spec = RepSpec { wait: Some(&wait), ends_if_away, ..self.spec(turn.cell, epoch) };
         let made = match &self.setups[turn.cell].copy_to {
             Some(to) => copies.run(turn.cell, &spec, to),
             None => run_rep(&spec),
@@ -556,6 +585,7 @@ impl<'a> Bench<'a> {
             epoch,
             part,
             wait: None,
+            ends_if_away: false,
             cores: self.settings.cores,
             clock: self.clock,
             stop: self.stop,

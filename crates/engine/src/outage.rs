@@ -1,8 +1,8 @@
 //! Waiting for a server that went away, so that an outage of seconds does not cost the rest of a run.
 
 use backend::{Completion, ErrorKind, Op, Request};
-use plan::{Cell, Task};
-use record::Outage;
+use plan::{Cell, Task, Words as _};
+use record::{Outage, Outcome};
 
 use crate::error::RepError;
 use crate::outcome::Measured;
@@ -36,7 +36,7 @@ pub(crate) enum Sign {
     None,
     /// Some operations failed as they do where a server is away. One that is asked too much can do that too.
     Perhaps,
-    /// No connection could be made, where there had been some.
+    /// No connection could be made, where there had been some, or the repetition failed of lost connections.
     Sure,
     /// It was this process that was away.
     Suspended,
@@ -47,7 +47,7 @@ impl Sign {
     pub(crate) fn of(measured: &Result<Measured, RepError>) -> Self {
         let of_kind = |kind: ErrorKind| match kind {
             ErrorKind::Connect => Self::Sure,
-            kind if AWAY.contains(&kind) => Self::Perhaps,
+            kind if is_away(kind) => Self::Perhaps,
             _ => Self::None,
         };
         match measured {
@@ -55,15 +55,21 @@ impl Sign {
             // The machine's own limits (memory, threads) are no outage, however often it is tried.
             Err(_) => Self::None,
             Ok(measured) => {
-                let met = AWAY.into_iter().filter(|kind| measured.rep.errors.contains_key(kind.name()));
+                let is_failed = matches!(measured.rep.outcome, Outcome::Failed { .. });
+                let met = measured.rep.errors.keys().filter_map(|kind| ErrorKind::of_word(kind));
+                // One that failed has no figures to lose, and a server may be back before it is looked at.
+                let of_kind =
+                    |kind: ErrorKind| if is_failed && kind.is_lost() { Self::Sure } else { of_kind(kind) };
                 met.map(of_kind).max().unwrap_or(Self::None)
             }
         }
     }
 }
 
-/// How operations fail where a server is away.
-const AWAY: [ErrorKind; 4] = [ErrorKind::Connect, ErrorKind::Reset, ErrorKind::Truncated, ErrorKind::Timeout];
+/// Whether operations fail so where a server is away.
+fn is_away(kind: ErrorKind) -> bool {
+    kind.is_lost() || kind == ErrorKind::Timeout
+}
 
 /// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,9 +110,9 @@ pub(crate) fn wait(spec: &RepSpec<'_>, until_ns: u64, say: &mut dyn FnMut()) -> 
 /// Whether a single read is answered. An error that the server itself reports is an answer.
 fn answers(spec: &RepSpec<'_>) -> bool {
     match look(spec) {
-        Ok(Some(completion)) => completion.result.err().is_none_or(|error| !AWAY.contains(&error.kind)),
+        Ok(Some(completion)) => completion.result.err().is_none_or(|error| !is_away(error.kind)),
         Ok(None) => false,
-        Err(RepError::Store(error)) => !AWAY.contains(&error.kind()),
+        Err(RepError::Store(error)) => !is_away(error.kind()),
         Err(_) => true,
     }
 }
@@ -136,5 +142,26 @@ fn pause(spec: &RepSpec<'_>, until_ns: u64) {
     let now_ns = || spec.clock.now_ns();
     while now_ns() < until_ns && !spec.is_stopped() {
         backend::null::pass_time(spec.clock, until_ns.min(now_ns() + STEP_NS));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repetition_that_lost_its_connections_and_failed_met_an_outage_though_the_server_is_back() {
+        let cell = Cell::plain(plan::Engine::Null, 4_096, 1);
+        let of = |outcome: &Outcome, kind: ErrorKind| {
+            let mut measured = Measured::failed(&cell, String::new(), 0);
+            measured.rep.outcome = outcome.clone();
+            measured.rep.errors.insert(kind.name().to_owned(), 1);
+            Sign::of(&Ok(measured))
+        };
+        let failed = Outcome::Failed { reason: String::new() };
+        let kinds = [ErrorKind::Connect, ErrorKind::Reset, ErrorKind::Timeout, ErrorKind::Throttled];
+        assert_eq!(kinds.map(|kind| of(&failed, kind)), [Sign::Sure, Sign::Sure, Sign::Perhaps, Sign::None]);
+        let complete = kinds.map(|kind| of(&Outcome::Complete, kind));
+        assert_eq!(complete, [Sign::Sure, Sign::Perhaps, Sign::Perhaps, Sign::None]);
     }
 }

@@ -80,6 +80,8 @@ pub(crate) struct Recorder {
     ended: u64,
     errors: ErrorCounts,
     consecutive_errors: u64,
+    /// The last of these in a row for which there was no server.
+    lost: u64,
 }
 
 impl Recorder {
@@ -105,6 +107,7 @@ impl Recorder {
             ended: 0,
             errors: ErrorCounts::default(),
             consecutive_errors: 0,
+            lost: 0,
         }
     }
 
@@ -216,6 +219,7 @@ impl Recorder {
 
     /// Counts a failure.
     pub(crate) fn count_error(&mut self, kind: ErrorKind) {
+        self.lost = if kind.is_lost() { self.consecutive_lost() + 1 } else { 0 };
         self.consecutive_errors += 1;
         self.errors.add(kind);
     }
@@ -228,6 +232,12 @@ impl Recorder {
     /// Failures since the last success.
     pub(crate) fn consecutive_errors(&self) -> u64 {
         self.consecutive_errors
+    }
+
+    /// Lost connections since the last success or another failure.
+    pub(crate) fn consecutive_lost(&self) -> u64 {
+        // A success resets one counter alone: it is counted some hundred million times a second.
+        self.lost.min(self.consecutive_errors)
     }
 
     /// Failures by kind, those that occurred.

@@ -226,6 +226,7 @@ fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> 
         delay: RunDelay::of_this_thread(spec.clock),
         begun: Begun::new(issue.numbering),
         slots: vec![Outstanding::FREE; depth as usize],
+        ends_if_away: spec.ends_if_away,
     };
     Some(worker.run())
 }

@@ -40,6 +40,8 @@ pub struct RepSpec<'a> {
     pub part: Share,
     /// Holds the start back, once the cache is set, where several clients start at one time.
     pub wait: Option<&'a (dyn Fn() + Sync)>,
+    /// Whether it ends once it finds no server: it is then made again.
+    pub ends_if_away: bool,
     /// Processors this process may use.
     pub cores: u32,
     /// The run's clock.
@@ -77,6 +79,7 @@ impl<'a> RepSpec<'a> {
             epoch: 0,
             part: Share::WHOLE,
             wait: None,
+            ends_if_away: false,
             cores: 1,
             clock,
             stop: &NEVER,

@@ -33,6 +33,11 @@ const HOPELESS_ERRORS: u64 = 1_000;
 /// outstanding: a silent server takes its time-out for each, and a repetition may have no other end.
 const HOPELESS_NS: u64 = 120_000_000_000;
 
+/// Time with nothing but lost connections after which a repetition that is made again ends.
+// A gateway that hands over is back within a second or two. What the repetition would meet after that counts for nothing,
+// and the back-off would hide for minutes that there is no server.
+const AWAY_NS: u64 = 3_000_000_000;
+
 /// Time in which no operation ends, while some are under way, after which a worker gives up: a hung mount neither answers nor
 /// fails, and a repetition by bytes, steps or epochs has no other end. No read of a storage that works takes this long.
 pub(crate) const STALLED_NS: u64 = 600_000_000_000;
@@ -65,6 +70,8 @@ pub(crate) struct Worker<'a> {
     pub(crate) begun: Begun,
     /// Pauses a closed loop that meets nothing but failures; a paced one has none.
     pub(crate) storm: Option<Storm>,
+    /// Whether it gives up once it finds no server.
+    pub(crate) ends_if_away: bool,
 }
 
 impl Outstanding {
@@ -174,7 +181,7 @@ impl Worker<'_> {
         let mut requests: Vec<Request> = Vec::with_capacity(self.free.len());
         let mut done: Vec<Completion> = Vec::with_capacity(self.free.len());
         let mut well_ns = self.clock.now_ns();
-        let mut moved_ns = well_ns;
+        let (mut moved_ns, mut found_ns) = (well_ns, well_ns);
         let mut ended_ns = None;
         loop {
             // In a closed loop nothing has happened since the last read ended, and the queue has read the clock then.
@@ -212,13 +219,18 @@ impl Worker<'_> {
                 ended_ns = done.last().map(|completion| completion.stamps.done_ns);
             }
             self.collect(&mut done, recorder);
-            let failed = recorder.consecutive_errors();
+            let (failed, lost) = (recorder.consecutive_errors(), recorder.consecutive_lost());
             if failed == 0 {
                 well_ns = now_ns;
             }
+            if lost == 0 {
+                found_ns = now_ns;
+            }
             // A thousand time-outs of 30 s would take a night.
-            let is_silent = now_ns - well_ns >= HOPELESS_NS && failed >= self.slots.len() as u64;
-            if failed >= HOPELESS_ERRORS || is_silent {
+            let all = self.slots.len() as u64;
+            let is_silent = now_ns - well_ns >= HOPELESS_NS && failed >= all;
+            let is_away = self.ends_if_away && now_ns - found_ns >= AWAY_NS && lost >= all;
+            if failed >= HOPELESS_ERRORS || is_silent || is_away {
                 return Err(hopeless(recorder, self.queue.report().first_failure));
             }
         }
