@@ -15,6 +15,7 @@ use dataset::{Key, MARKER_NAME};
 use describe::Datasets;
 use plan::{DatasetSpec, Plan};
 use prepare::{Lease, LeaseError};
+use record::LockedFile;
 
 use crate::exit::Failure;
 use crate::leases::{Leases, ThisMachine};
@@ -32,7 +33,7 @@ pub(crate) enum Claim {
 
 /// What a run holds of its datasets, until it is dropped.
 pub(crate) struct Held {
-    _locks: Vec<File>,
+    _locks: Vec<LockedFile>,
     _leases: Leases,
 }
 
@@ -125,7 +126,7 @@ fn marker(folder: &Path) -> Option<PathBuf> {
 }
 
 /// `None` where a file system knows no locks, or the marker may not be opened.
-fn lock(marker: &Path, claim: &Claim) -> Result<Option<File>, Failure> {
+fn lock(marker: &Path, claim: &Claim) -> Result<Option<LockedFile>, Failure> {
     // An NFS client of the kernel locks for one alone only what may be written.
     let opened = OpenOptions::new().read(true).write(true).open(marker).or_else(|_| File::open(marker));
     // What may not be opened is measured without a lock; the reads will say what is wrong with it.
@@ -135,7 +136,7 @@ fn lock(marker: &Path, claim: &Claim) -> Result<Option<File>, Failure> {
         Claim::WithItsOthers(_) => file.try_lock_shared(),
     };
     match locked {
-        Ok(()) => Ok(Some(file)),
+        Ok(()) => Ok(Some(file.into())),
         Err(TryLockError::Error(_)) => Ok(None),
         Err(TryLockError::WouldBlock) => {
             // For the message alone: which process it is saves a search.

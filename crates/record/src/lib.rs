@@ -13,6 +13,7 @@ mod format;
 mod histogram;
 mod intervals;
 mod layout;
+mod locked;
 mod merge;
 mod reader;
 mod redact;
@@ -39,6 +40,7 @@ pub use histogram::{
 };
 pub use intervals::{Interval, RecordedIntervals, RepIntervals, read_intervals};
 pub use layout::{Checkpoint, CheckpointOutcome, CheckpointPlan, CopyPlan, Epoch, Mixing, Tier};
+pub use locked::LockedFile;
 pub use merge::{Merged, RankRecord, merge};
 pub use reader::{ReadError, RunRecord, read_run};
 pub use redact::Redactor;

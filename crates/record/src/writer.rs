@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::intervals::{member, whole_bytes};
+use crate::locked::LockedFile;
 use crate::{
     CELLS_FILE, ENV_FILE, Emulated, Environment, HistogramText, INTERVALS_FILE, Line, RUN_FILE, Redactor,
     RepIntervals, Run, SCENARIO_FILE, SEGMENTS_FILE, Segment,
@@ -144,7 +145,7 @@ impl RunWriter {
 #[derive(Debug)]
 struct AppendFile {
     path: PathBuf,
-    file: File,
+    file: LockedFile,
     // What is known to be whole, so that a full disk can be undone without reading the file.
     synced_bytes: u64,
     torn: bool,
@@ -157,7 +158,7 @@ impl AppendFile {
             .create_new(true)
             .open(&path)
             .map_err(|cause| WriteError::io("create", &path, cause))?;
-        Self { path, file, synced_bytes: 0, torn: false }.locked()
+        Self { path, file: file.into(), synced_bytes: 0, torn: false }.locked()
     }
 
     /// Opens a file to append to it, empty where there is none. What lies behind its `whole` bytes is taken back.
@@ -165,7 +166,7 @@ impl AppendFile {
         // Appending by the kernel: no position is kept here that another writer could make wrong.
         let opened = OpenOptions::new().append(true).create(true).open(&path);
         let file = opened.map_err(|cause| WriteError::io("open", &path, cause))?;
-        let mut opened = Self { path, file, synced_bytes: 0, torn: false }.locked()?;
+        let mut opened = Self { path, file: file.into(), synced_bytes: 0, torn: false }.locked()?;
         let bytes = whole(&opened.path).and_then(|bytes| opened.file.set_len(bytes).map(|()| bytes));
         opened.synced_bytes = bytes.map_err(|cause| WriteError::io("open", &opened.path, cause))?;
         Ok(opened)
@@ -175,7 +176,7 @@ impl AppendFile {
     /// another from it.
     fn locked(self) -> Result<Self, WriteError> {
         match self.file.try_lock() {
-            Err(TryLockError::WouldBlock) => Err(WriteError::InUse { path: self.path.clone() }),
+            Err(TryLockError::WouldBlock) => Err(WriteError::InUse { path: self.path }),
             // Some network file systems and containers refuse `flock`; results may well lie there, and a
             // run must not fail for it.
             Ok(()) | Err(TryLockError::Error(_)) => Ok(self),
@@ -189,7 +190,7 @@ impl AppendFile {
         }
         // Synced for each line: a repetition takes seconds, a sync milliseconds, and what was measured must
         // outlive a crash of the machine.
-        match self.file.write_all(bytes).and_then(|()| self.file.sync_data()) {
+        match (&*self.file).write_all(bytes).and_then(|()| self.file.sync_data()) {
             Ok(()) => {
                 self.synced_bytes += bytes.len() as u64;
                 Ok(())
@@ -200,14 +201,6 @@ impl AppendFile {
                 Err(WriteError::io("append to", &self.path, cause))
             }
         }
-    }
-}
-
-impl Drop for AppendFile {
-    fn drop(&mut self) {
-        // To close it is not enough: a process that is being started holds a copy of the descriptor until it runs its
-        // program, and the lock with it.
-        let _ = self.file.unlock();
     }
 }
 
@@ -334,7 +327,7 @@ mod tests {
     fn full() -> AppendFile {
         let path = PathBuf::from("/dev/full");
         let file = OpenOptions::new().append(true).open(&path).unwrap();
-        AppendFile { path, file, synced_bytes: 0, torn: false }
+        AppendFile { path, file: file.into(), synced_bytes: 0, torn: false }
     }
 
     #[test]
