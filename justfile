@@ -85,7 +85,7 @@ patience *ARGS:
 nightly:
     PROPTEST_CASES=5000 cargo test --workspace --release
     cargo test --release -p backend-file --test it -- --ignored --exact whole::a_folder_of_a_million_files_is_opened_looked_at_and_listed
-    fuzz/run 300
+    SANITIZER=address fuzz/run 300
     cargo run --release -p truth -- --worlds 100000 --from 1000000
     FEEDLINE_SEEDS=10000 cargo test --release -p truth --test it disturbed
     just perf

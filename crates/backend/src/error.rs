@@ -74,6 +74,12 @@ impl ErrorKind {
         )
     }
 
+    /// Whether nobody answered to the end at the address.
+    pub fn is_lost(self) -> bool {
+        // Not one that timed out: a server that is silent for its time-out may answer the next.
+        matches!(self, Self::Reset | Self::Connect | Self::Truncated)
+    }
+
     /// The kind of an operating-system error number.
     pub fn from_errno(errno: i32) -> Self {
         match errno {

@@ -1,7 +1,7 @@
 //! Waiting for a server that went away, so that an outage of seconds does not cost the rest of a run.
 
 use backend::{Completion, ErrorKind, Op, Request};
-use plan::{Cell, Task};
+use plan::{Cell, Task, Words as _};
 use record::{Outage, Outcome};
 
 use crate::error::RepError;
@@ -47,7 +47,7 @@ impl Sign {
     pub(crate) fn of(measured: &Result<Measured, RepError>) -> Self {
         let of_kind = |kind: ErrorKind| match kind {
             ErrorKind::Connect => Self::Sure,
-            kind if AWAY.contains(&kind) => Self::Perhaps,
+            kind if is_away(kind) => Self::Perhaps,
             _ => Self::None,
         };
         match measured {
@@ -56,22 +56,19 @@ impl Sign {
             Err(_) => Self::None,
             Ok(measured) => {
                 let is_failed = matches!(measured.rep.outcome, Outcome::Failed { .. });
-                let met = AWAY.into_iter().filter(|kind| measured.rep.errors.contains_key(kind.name()));
+                let met = measured.rep.errors.keys().filter_map(|kind| ErrorKind::of_word(kind));
                 // One that failed has no figures to lose, and a server may be back before it is looked at.
-                let of_kind = |kind| if is_failed && is_lost(kind) { Self::Sure } else { of_kind(kind) };
+                let of_kind =
+                    |kind: ErrorKind| if is_failed && kind.is_lost() { Self::Sure } else { of_kind(kind) };
                 met.map(of_kind).max().unwrap_or(Self::None)
             }
         }
     }
 }
 
-/// How operations fail where a server is away.
-const AWAY: [ErrorKind; 4] = [ErrorKind::Connect, ErrorKind::Reset, ErrorKind::Truncated, ErrorKind::Timeout];
-
-/// Whether operations fail so where nobody answers at their address.
-// Not those that time out: a server that is silent for its time-out is measured so, and may answer the next.
-pub(crate) fn is_lost(kind: ErrorKind) -> bool {
-    kind != ErrorKind::Timeout && AWAY.contains(&kind)
+/// Whether operations fail so where a server is away.
+fn is_away(kind: ErrorKind) -> bool {
+    kind.is_lost() || kind == ErrorKind::Timeout
 }
 
 /// How a wait ended.
@@ -113,9 +110,9 @@ pub(crate) fn wait(spec: &RepSpec<'_>, until_ns: u64, say: &mut dyn FnMut()) -> 
 /// Whether a single read is answered. An error that the server itself reports is an answer.
 fn answers(spec: &RepSpec<'_>) -> bool {
     match look(spec) {
-        Ok(Some(completion)) => completion.result.err().is_none_or(|error| !AWAY.contains(&error.kind)),
+        Ok(Some(completion)) => completion.result.err().is_none_or(|error| !is_away(error.kind)),
         Ok(None) => false,
-        Err(RepError::Store(error)) => !AWAY.contains(&error.kind()),
+        Err(RepError::Store(error)) => !is_away(error.kind()),
         Err(_) => true,
     }
 }

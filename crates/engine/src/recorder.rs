@@ -5,7 +5,6 @@ use hdrhistogram::Histogram;
 use plan::{Operation, Words};
 
 use crate::epochs::{self, EpochCount};
-use crate::outage;
 use crate::sampled::Sample;
 use crate::seconds::{Ended, Seconds};
 use crate::window::Window;
@@ -220,7 +219,7 @@ impl Recorder {
 
     /// Counts a failure.
     pub(crate) fn count_error(&mut self, kind: ErrorKind) {
-        self.lost = if outage::is_lost(kind) { self.consecutive_lost() + 1 } else { 0 };
+        self.lost = if kind.is_lost() { self.consecutive_lost() + 1 } else { 0 };
         self.consecutive_errors += 1;
         self.errors.add(kind);
     }
