@@ -1,0 +1,326 @@
+"""`diagnose`: a job, and each part of it by itself, until the limit has a name.
+
+The parts are measured in two rounds, the second in the opposite order, so that a machine that changes meanwhile is seen: two
+rounds of one part then differ. Before every pass the random state is what it was, so that each pass asks for the same batches.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import _binary, accelerators, limits, machine, opens, pagecache, spans
+from . import scenario as scenarios
+from .kept import Kept
+from .opens import Opens
+from .report import Report
+from .scenario import Scenario
+from .spans import Span
+from .watch import Clock, Pass, Waits, samples_of
+
+ROUNDS = 2
+# More of the files in memory than this, and a pass is not cold; less, and it is not warm.
+COLD_SHARE_MAX = 0.05
+WARM_SHARE_MIN = 0.95
+
+
+@dataclass
+class Around:
+    """What a diagnosis asks of the machine. Tests hand in one that is played."""
+
+    clock: Clock = time.perf_counter_ns
+    moment: Callable[[int], machine.Moment] = machine.moment
+    hearing: Callable[[Any], AbstractContextManager[Opens]] = opens.hearing
+    evict: Callable[[Sequence[str]], float | None] = pagecache.evict
+    fill: Callable[[Sequence[str]], float | None] = pagecache.fill
+    cores: Callable[[], int] = machine.cores
+    play: Callable[[Scenario], _binary.Answer] = lambda scenario: _binary.run(scenario)
+
+
+@dataclass
+class Played:
+    """One pass over a part of the job."""
+
+    waits: Waits
+    use: machine.Use
+    read_bytes: int
+    batch: Any = None
+    """The first batch that came."""
+
+
+@dataclass
+class Diagnosis:
+    """The passes that were made, by part, and what is known of the loader."""
+
+    loader: Any
+    step: Callable[[Any], Any]
+    steps: int
+    kept: Kept
+    around: Around
+    rounds: dict[str, list[Played]] = field(default_factory=dict)
+    lacks: list[str] = field(default_factory=list)
+    not_cold: str | None = None
+    opens: Opens = field(default_factory=Opens)
+
+    def source(self) -> Any:
+        """What a pass iterates: the loader, or what the factory makes."""
+        return self.loader if hasattr(self.loader, "__iter__") else self.loader()
+
+    @property
+    def workers(self) -> int:
+        """Processes that fetch, 0 where the job's own does."""
+        return int(getattr(self.loader, "num_workers", 0) or 0)
+
+    @property
+    def ahead(self) -> int:
+        """Batches that are fetched ahead."""
+        return self.workers * int(getattr(self.loader, "prefetch_factor", None) or 2)
+
+    def play(self, part: str, source: Any, step: Callable[[Any], Any] | None) -> Played:
+        """A pass of at most `steps` batches."""
+        self.kept.restore_random()
+        waits = Waits(self.steps, self.around.clock)
+        waits.gpu = waits.gpu if step else None
+        before = self.around.moment(self.around.clock())
+        waits.begin()
+        first = None
+        batches = Pass(_iterator(source), waits)
+        while not waits.full:
+            try:
+                batch = next(batches)
+            except StopIteration:
+                break
+            first = batch if first is None else first
+            if step is not None:
+                step(batch)
+            if len(waits.wait_ns) == self.steps:
+                accelerators.synchronize()
+                waits.end()
+        after = self.around.moment(self.around.clock())
+        played = Played(waits, machine.between(before, after), machine.bytes_between(before, after), first)
+        self.rounds.setdefault(part, []).append(played)
+        return played
+
+
+def _iterator(source: Any) -> Iterator[Any]:
+    return iter(source)
+
+
+def diagnose(
+    loader: Any,
+    step: Callable[[Any], Any],
+    *,
+    steps: int = 200,
+    state: Sequence[Any] | None = None,
+    without_storage: Any = None,
+    evict: bool = True,
+    storage: bool = True,
+    around: Around | None = None,
+) -> Report:
+    """Measures the job and its parts, names the limit, and says what removing it gives.
+
+    `loader` can be iterated again, or is a function that makes one. `state` lists what `step` changes (model, optimizer,
+    scheduler, scaler): all of it is restored at the end, with the random state; `state=[]` says that a step keeps nothing. The
+    files that the loader opens are dropped from the page cache (`evict`), and feedline reads them too (`storage`).
+    `without_storage` is a loader of the same batches from memory, where nobody can see which files are read.
+
+    An error of the loader or of the step is raised as it is, once everything is restored.
+    """
+    around = around or Around()
+    if state is None:
+        raise ValueError(
+            "a step changes a model: hand what it changes, state=[model, optimizer], so that it can be restored; "
+            "state=[] where it changes nothing"
+        )
+    if accelerators.rank_and_world()[1] > 1:
+        raise RuntimeError(
+            "diagnose measures one process: ranks would wait for each other. wrap(loader, record=...) measures all ranks"
+        )
+    if not hasattr(loader, "__iter__") and not callable(loader):
+        raise TypeError(f"a loader is iterated, or makes one when it is called; {type(loader).__name__} does neither")
+    if steps < ROUNDS * (spans.BATCHES_MIN + 1):
+        raise ValueError(f"steps = {steps}: {ROUNDS * (spans.BATCHES_MIN + 1)} are the fewest that give an interval")
+    kept = Kept(state, loader)
+    found = Diagnosis(loader, step, steps // ROUNDS, kept, around)
+    try:
+        _measure(found, without_storage, evict)
+    finally:
+        kept.restore()
+    return _conclude(found, without_storage, storage)
+
+
+def _measure(found: Diagnosis, without_storage: Any, evict: bool) -> None:
+    if hasattr(found.loader, "__next__"):
+        # A generator gives its batches once: they go to the job itself.
+        found.lacks.append("a one-shot iterator gives waits alone: hand a function that makes the loader")
+        found.play("job", found.loader, found.step)
+        return
+    with found.around.hearing(found.loader) as heard:
+        look = found.play("look", found.source(), None)
+    found.opens = heard
+    if look.batch is None:
+        found.lacks.append("the loader gave no batch")
+        return
+    _say_what_is_unseen(found, look)
+    if not evict:
+        found.lacks.append("files were left in memory: what storage takes is not in these figures")
+    forth = ("warm", "job", "loader", "step")
+    for part in forth + forth[::-1]:
+        if part == "warm":
+            _warm(found, without_storage)
+        elif part == "step":
+            found.play(part, [look.batch] * found.steps, found.step)
+        else:
+            if evict:
+                _evict(found)
+            found.play(part, found.source(), found.step if part == "job" else None)
+
+
+def _say_what_is_unseen(found: Diagnosis, look: Played) -> None:
+    seen = found.opens.bytes()
+    for name in found.opens.loaded:
+        found.lacks.append(f"{name} is loaded in the loader, and what it opens is unseen")
+    if not found.opens.order:
+        found.lacks.append("no file was seen to be opened: reads are past Python, over a network, or there are none")
+    elif look.read_bytes < 0.5 * seen:
+        found.lacks.append("files are mapped, or read in part: which bytes is unseen")
+    elif look.read_bytes > 2 * seen:
+        found.lacks.append("more was read than the opened files hold: other reads are unseen, or some are read again")
+
+
+def _evict(found: Diagnosis) -> None:
+    stayed = found.around.evict(found.opens.files)
+    if found.opens.files and (stayed is None or stayed > COLD_SHARE_MAX):
+        share = "an unknown share" if stayed is None else f"{100 * stayed:.0f} %"
+        found.not_cold = f"the page cache was not proven cold: {share} of the files stayed in memory"
+        _lack(found, found.not_cold)
+
+
+def _warm(found: Diagnosis, without_storage: Any) -> None:
+    if without_storage is not None:
+        found.play("warm", without_storage, None)
+        return
+    if not found.opens.order:
+        return
+    there = found.around.fill(found.opens.files)
+    if there is None or there < WARM_SHARE_MIN:
+        share = "an unknown share" if there is None else f"{100 * there:.0f} %"
+        _lack(found, f"the page cache was not proven warm: {share} of the files is in memory")
+        return
+    found.play("warm", found.source(), None)
+
+
+def _lack(found: Diagnosis, sentence: str) -> None:
+    if sentence not in found.lacks:
+        found.lacks.append(sentence)
+
+
+def _span(found: Diagnosis, part: str) -> Span | None:
+    return _over_rounds(found, part, _whole, None)
+
+
+def _whole(waits: Waits, at: int) -> int:
+    return waits.wait_ns[at] + waits.step_ns[at]
+
+
+def _over_rounds(
+    found: Diagnosis, part: str, top: Callable[[Waits, int], int], bottom: Callable[[Waits, int], int] | None
+) -> Span | None:
+    """A mean (or, with `bottom`, a share) over the steady batches of all rounds."""
+    tops: list[float] = []
+    bottoms: list[float] = []
+    for played in found.rounds.get(part, []):
+        for at in played.waits.steady(1 if part == "step" else max(1, found.ahead)):
+            tops.append(top(played.waits, at))
+            bottoms.append(bottom(played.waits, at) if bottom else 1.0)
+    return spans.ratio(tops, bottoms)
+
+
+def _busy(found: Diagnosis) -> Span | None:
+    rounds = found.rounds.get("job", [])
+    if rounds and rounds[0].waits.gpu:
+        return rounds[0].waits.busy(max(1, found.ahead))
+    return _over_rounds(found, "job", lambda waits, i: waits.step_ns[i], _whole)
+
+
+def _unsteady(found: Diagnosis) -> str | None:
+    for part, rounds in found.rounds.items():
+        warm_up = 1 if part == "step" else max(1, found.ahead)
+        times = [time_ns for time_ns in (played.waits.batch_ns(warm_up) for played in rounds) if time_ns]
+        if len(times) == ROUNDS and times[0].apart(times[1]):
+            least, most = sorted(span.mean for span in times)
+            if most > (1 + limits.DRIFT) * least:
+                return f"two rounds of the {part} took {least / 1e6:.3g} and {most / 1e6:.3g} ms a batch"
+    return None
+
+
+def _conclude(found: Diagnosis, without_storage: Any, storage: bool) -> Report:
+    parts = limits.Parts(
+        busy=_busy(found),
+        job=_span(found, "job"),
+        step=_span(found, "step"),
+        loader=_span(found, "loader"),
+        warm=_span(found, "warm"),
+        workers=found.workers,
+        cores=found.around.cores(),
+        use=[played.use for part, rounds in found.rounds.items() if part != "look" for played in rounds],
+        unsteady=_unsteady(found),
+        not_cold=found.not_cold,
+        lacks=found.lacks,
+    )
+    loader = found.rounds.get("warm") or found.rounds.get("loader")
+    if loader:
+        parts.loader_cpu_ns = sum(one.use.own_ns for one in loader) / max(1, sum(len(one.waits.step_ns) for one in loader))
+    jobs = found.rounds.get("job", [])
+    if jobs:
+        found.lacks += [lack for lack in jobs[0].waits.lacks() if lack not in found.lacks]
+    if parts.step and parts.loader and parts.step.mean < 0.01 * parts.loader.mean:
+        _lack(found, f"a step took {parts.step.mean / 1e3:.3g} us: it does nothing, or returns before its work is done")
+    scenario = _scenario(found, parts)
+    doubts: list[str] = []
+    if scenario is not None and storage and without_storage is None:
+        parts.storage_busy, doubts = _by_feedline(found, scenario)
+    return Report(limits.find(parts), parts, found.opens, found.kept.names, scenario, doubts, _first_batch_s(found))
+
+
+def _first_batch_s(found: Diagnosis) -> float | None:
+    jobs = found.rounds.get("job", [])
+    return jobs[0].waits.first_ns[0] / 1e9 if jobs and jobs[0].waits.first_ns else None
+
+
+def _scenario(found: Diagnosis, parts: limits.Parts) -> Scenario | None:
+    """The scenario of the job; None where its reads are unseen: an order is never invented."""
+    look = found.rounds.get("look", [])
+    if not look or not found.opens.order or not parts.step or not parts.loader:
+        return None
+    batch = samples_of(look[0].batch) or int(getattr(found.loader, "batch_size", 0) or 0)
+    if batch < 1:
+        found.lacks.append("the number of samples in a batch is unknown: no scenario")
+        return None
+    batches = len(look[0].waits.wait_ns)
+    each = len(found.opens.order) >= 0.5 * batch * batches
+    size = found.opens.bytes() / len(found.opens.order) if each else max(look[0].read_bytes, 1) / (batch * batches)
+    root, pattern = scenarios.of_files(found.opens.files)
+    readers = max(1, found.workers)
+    decode = parts.warm.mean * readers / batch if parts.warm else 0.0
+    steps = min(batches, len(found.opens.files) // batch) if each else batches
+    return Scenario(batch, parts.step.mean, max(1, round(size)), readers, found.ahead, max(1, steps), root, pattern, each, decode)
+
+
+def _by_feedline(found: Diagnosis, scenario: Scenario) -> tuple[Span | None, list[str]]:
+    """Busy share of the same job with a loader that only reads, by feedline, from a cold cache that it proves."""
+    if scenario.steps < scenarios.STEPS_MIN:
+        return None, [f"{scenario.steps} steps without reading a file twice are too few"]
+    try:
+        answer = found.around.play(scenario.reading_alone())
+    except (FileNotFoundError, _binary.Failed) as error:
+        return None, [f"feedline did not read the files: {error}"]
+    verdicts = answer.get("verdicts", [])
+    deciding = verdicts[0].get("deciding") if verdicts else None
+    told = deciding.get("utilization") if deciding else None
+    if not deciding or not told:
+        return None, ["UNCERTAIN: feedline judged no cell of these files"]
+    return Span(told["mean"], told["low"], told["high"]), list(deciding.get("doubts", []))

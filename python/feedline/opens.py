@@ -1,0 +1,139 @@
+"""Which files a loader opens, and in which order, as Python itself tells of it.
+
+An audit hook in each process that reads hears of every file that is opened through Python. Libraries that open files in C, C++ or
+Rust are not heard: they are named where they are loaded, and what they read is said to be unseen.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+# Libraries that open files, or connections, past Python.
+UNSEEN_READERS = (
+    "awscrt", "boto3", "cv2", "deeplake", "fsspec", "h5py", "litdata", "lmdb", "nvidia.dali", "petastorm", "pyarrow", "rasterio",
+    "s3torchconnector", "safetensors", "tensorflow", "torchvision.io", "zarr",
+)  # fmt: skip
+
+# The hook of this process writes here, if anywhere: a hook cannot be taken away again.
+_sink: int | None = None
+_hooked = False
+
+
+def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    if event != "open" or _sink is None:
+        return
+    path, _, flags = arguments
+    if not isinstance(path, (str, bytes)) or not isinstance(flags, int) or flags & os.O_ACCMODE != os.O_RDONLY:
+        return
+    name = os.path.abspath(os.fsencode(path))
+    if b"\n" not in name:
+        os.write(_sink, b"%d %s\n" % (time.monotonic_ns(), name))
+
+
+def start(folder: str) -> None:
+    """Hears of what this process opens from now on, into a file of its own in that folder."""
+    global _sink, _hooked
+    _sink = None
+    sink = os.open(os.path.join(folder, f"{os.getpid()}.opens"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    if not _hooked:
+        sys.addaudithook(_hear)
+        _hooked = True
+    loaded = [name for name in UNSEEN_READERS if name in sys.modules]
+    Path(folder, f"{os.getpid()}.loaded").write_text("\n".join(loaded))
+    _sink = sink
+
+
+def stop() -> None:
+    """Hears of nothing any more in this process."""
+    global _sink
+    if _sink is not None:
+        sink, _sink = _sink, None
+        os.close(sink)
+
+
+class InWorker:
+    """`worker_init_fn` of a loader: begins to hear, then does what the job's own function does."""
+
+    def __init__(self, folder: str, own: Callable[[int], None] | None) -> None:
+        self._folder = folder
+        self._own = own
+
+    def __call__(self, worker: int) -> None:
+        start(self._folder)
+        if self._own is not None:
+            self._own(worker)
+
+
+@dataclass
+class Opens:
+    """Files that were opened to be read, in order."""
+
+    order: list[str] = field(default_factory=list)
+    loaded: list[str] = field(default_factory=list)
+    """Libraries in the reading processes whose reads are not heard."""
+
+    @property
+    def files(self) -> list[str]:
+        """Each file once."""
+        return list(dict.fromkeys(self.order))
+
+    def bytes(self) -> int:
+        """Bytes of all that was opened, each time it was."""
+        sizes = {path: os.path.getsize(path) for path in self.files}
+        return sum(sizes[path] for path in self.order)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the order, one path a line."""
+        Path(path).write_text("".join(f"{name}\n" for name in self.order))
+
+
+@contextmanager
+def hearing(loader: Any) -> Iterator[Opens]:
+    """What `loader` opens within; its workers are told as they start, and this process reads where it has none."""
+    found = Opens()
+    with tempfile.TemporaryDirectory(prefix="feedline-") as folder:
+        workers = getattr(loader, "num_workers", 0)
+        own = getattr(loader, "worker_init_fn", None)
+        if workers:
+            loader.worker_init_fn = InWorker(folder, own)
+        else:
+            start(folder)
+        try:
+            yield found
+        finally:
+            if workers:
+                loader.worker_init_fn = own
+            else:
+                stop()
+            _gather(Path(folder), found)
+
+
+def _gather(folder: Path, found: Opens) -> None:
+    lines: list[tuple[int, str]] = []
+    for file in sorted(folder.glob("*.opens")):
+        for line in file.read_bytes().splitlines():
+            stamp, _, name = line.partition(b" ")
+            lines.append((int(stamp), os.fsdecode(name)))
+    kept: dict[str, bool] = {}
+    for _, opened in sorted(lines):
+        if opened not in kept:
+            kept[opened] = _is_data(opened)
+        if kept[opened]:
+            found.order.append(opened)
+    found.loaded[:] = sorted({name for file in folder.glob("*.loaded") for name in file.read_text().split()})
+
+
+def _is_data(name: str) -> bool:
+    code = (".py", ".pyc", ".so")
+    python = tuple(os.path.join(sysconfig.get_path(kind), "") for kind in ("stdlib", "purelib", "platlib"))
+    system = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/share/zoneinfo/")
+    return not name.endswith(code) and not name.startswith(python + system) and os.path.isfile(name)
