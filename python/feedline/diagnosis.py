@@ -12,8 +12,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import _binary, accelerators, limits, machine, opens, pagecache, spans
+from . import _binary, accelerators, evidence, limits, machine, opens, pagecache, spans
 from . import scenario as scenarios
+from .evidence import Played
 from .kept import Kept
 from .opens import Opens
 from .report import Report
@@ -38,17 +39,6 @@ class Around:
     fill: Callable[[Sequence[str]], float | None] = pagecache.fill
     cores: Callable[[], int] = machine.cores
     play: Callable[[Scenario], _binary.Answer] = lambda scenario: _binary.run(scenario)
-
-
-@dataclass
-class Played:
-    """One pass over a part of the job."""
-
-    waits: Waits
-    use: machine.Use
-    read_bytes: int
-    batch: Any = None
-    """The first batch that came."""
 
 
 @dataclass
@@ -218,52 +208,30 @@ def _lack(found: Diagnosis, sentence: str) -> None:
         found.lacks.append(sentence)
 
 
-def _span(found: Diagnosis, part: str) -> Span | None:
-    return _over_rounds(found, part, _whole, None)
+def _warm_up(found: Diagnosis, part: str) -> int:
+    # Workers begin together: what they have fetched by then is no rate.
+    return 1 if part == "step" else max(1, found.ahead)
 
 
-def _whole(waits: Waits, at: int) -> int:
-    return waits.wait_ns[at] + waits.step_ns[at]
-
-
-def _over_rounds(
-    found: Diagnosis, part: str, top: Callable[[Waits, int], int], bottom: Callable[[Waits, int], int] | None
-) -> Span | None:
-    """A mean (or, with `bottom`, a share) over the steady batches of all rounds."""
-    tops: list[float] = []
-    bottoms: list[float] = []
-    for played in found.rounds.get(part, []):
-        for at in played.waits.steady(1 if part == "step" else max(1, found.ahead)):
-            tops.append(top(played.waits, at))
-            bottoms.append(bottom(played.waits, at) if bottom else 1.0)
-    return spans.ratio(tops, bottoms)
-
-
-def _busy(found: Diagnosis) -> Span | None:
-    rounds = found.rounds.get("job", [])
-    if rounds and rounds[0].waits.gpu:
-        return rounds[0].waits.busy(max(1, found.ahead))
-    return _over_rounds(found, "job", lambda waits, i: waits.step_ns[i], _whole)
+def _batch_ns(found: Diagnosis, part: str) -> Span | None:
+    return evidence.batch_ns(found.rounds.get(part, []), _warm_up(found, part))
 
 
 def _unsteady(found: Diagnosis) -> str | None:
     for part, rounds in found.rounds.items():
-        warm_up = 1 if part == "step" else max(1, found.ahead)
-        times = [time_ns for time_ns in (played.waits.batch_ns(warm_up) for played in rounds) if time_ns]
-        if len(times) == ROUNDS and times[0].apart(times[1]):
-            least, most = sorted(span.mean for span in times)
-            if most > (1 + limits.DRIFT) * least:
-                return f"two rounds of the {part} took {least / 1e6:.3g} and {most / 1e6:.3g} ms a batch"
+        took = evidence.unsteady(rounds, _warm_up(found, part))
+        if took:
+            return f"rounds of the {part} took {took}"
     return None
 
 
 def _conclude(found: Diagnosis, without_storage: Any, storage: bool) -> Report:
     parts = limits.Parts(
-        busy=_busy(found),
-        job=_span(found, "job"),
-        step=_span(found, "step"),
-        loader=_span(found, "loader"),
-        warm=_span(found, "warm"),
+        busy=evidence.busy(found.rounds.get("job", []), _warm_up(found, "job")),
+        job=_batch_ns(found, "job"),
+        step=_batch_ns(found, "step"),
+        loader=_batch_ns(found, "loader"),
+        warm=_batch_ns(found, "warm"),
         workers=found.workers,
         cores=found.around.cores(),
         use=[played.use for part, rounds in found.rounds.items() if part != "look" for played in rounds],
@@ -323,4 +291,4 @@ def _by_feedline(found: Diagnosis, scenario: Scenario) -> tuple[Span | None, lis
     told = deciding.get("utilization") if deciding else None
     if not deciding or not told:
         return None, ["UNCERTAIN: feedline judged no cell of these files"]
-    return Span(told["mean"], told["low"], told["high"]), list(deciding.get("doubts", []))
+    return Span(min(1.0, told["mean"]), max(0.0, told["low"]), min(1.0, told["high"])), list(deciding.get("doubts", []))

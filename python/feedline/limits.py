@@ -15,10 +15,10 @@ from .spans import Span
 
 # The share of the time from which on accelerators count as fed, as feedline draws its line.
 FED = 0.90
-# Differences that are smaller are no difference.
+# Differences that are smaller are no difference, where they are known within so much.
 ALIKE = 0.05
-# Rounds of one part that are further apart were made on a machine that changed.
-DRIFT = 0.25
+KNOWN = 0.20
+MORE_STEPS = "measure more steps"
 
 
 @dataclass
@@ -95,19 +95,26 @@ def without(parts: Parts) -> dict[str, Span]:
 
 def find(parts: Parts) -> Limit:
     """The limit of a job, or why none is named."""
-    gone = without(parts)
-    held_up = [use for use in parts.use if use.held_up]
-    if held_up:
-        worst = max(held_up, key=lambda use: use.delayed_share)
+    found = _named(parts)
+    if found.name != "uncertain":
+        return found
+    # What others may have taken is in the intervals: they are named where it leaves open which part it is.
+    worst = max(parts.use, key=lambda use: use.taken_share, default=None)
+    if worst is not None and worst.held_up and found.advice == MORE_STEPS and parts.busy is not None:
         why = (
             f"others used {100 * worst.others_share:.0f} % of the processors, and the job was ready and waited for one "
-            f"{100 * worst.delayed_share:.0f} % of the time"
+            f"up to {100 * worst.delayed_share:.0f} % of the time: {found.why}"
         )
-        return Limit("others", why, {}, "measure again on a machine that is quiet")
+        return Limit("others", why, found.without, "measure again on a machine that is quiet")
     if parts.unsteady:
-        return Limit("uncertain", parts.unsteady, {}, "measure again, or longer: steps = ...")
+        return Limit("uncertain", f"{parts.unsteady}: {found.why}", found.without, "measure again, or longer: steps = ...")
+    return found
+
+
+def _named(parts: Parts) -> Limit:
+    gone = without(parts)
     if parts.busy is None:
-        return Limit("uncertain", "too few batches for an interval", {}, "measure more steps")
+        return Limit("uncertain", "too few batches for an interval", {}, MORE_STEPS)
     if parts.not_cold and (parts.busy.high >= FED or not gone or gone["storage"].mean <= gone["decoding"].mean + ALIKE):
         # What is in memory hides storage, and nothing else.
         return Limit("uncertain", parts.not_cold, {}, "measure on files that nobody else reads, and that this user owns")
@@ -115,7 +122,7 @@ def find(parts: Parts) -> Limit:
         return Limit("step", "batches are there in time", gone, "nothing but a faster accelerator, or a cheaper step")
     if parts.busy.high >= FED:
         why = f"accelerators are {parts.busy.percent()} busy, on both sides of {round(100 * FED)} %"
-        return Limit("uncertain", why, gone, "measure more steps")
+        return Limit("uncertain", why, gone, MORE_STEPS)
     if not gone:
         return Limit("uncertain", "; ".join(parts.lacks) or "the parts of the loader were not told apart", {}, _unknown(parts))
     return _of_loader(parts, gone)
@@ -128,11 +135,12 @@ def _unknown(parts: Parts) -> str:
 def _of_loader(parts: Parts, gone: dict[str, Span]) -> Limit:
     storage, decoding = gone["storage"], gone["decoding"]
     gains = f"without storage {storage.percent()} busy, without decoding {decoding.percent()}"
-    if abs(storage.mean - decoding.mean) <= ALIKE:
+    known = max(storage.high, decoding.high) - min(storage.low, decoding.low) <= KNOWN
+    if known and abs(storage.mean - decoding.mean) <= ALIKE:
         return Limit("both", f"removing either gives as much: {gains}", gone, more_workers(parts))
     name = "storage" if storage.mean > decoding.mean else "decoding"
     if not storage.apart(decoding):
-        return Limit("uncertain", f"intervals overlap: {gains}", gone, "measure more steps")
+        return Limit("uncertain", f"intervals overlap: {gains}", gone, MORE_STEPS)
     if name == "decoding":
         return Limit(name, gains, gone, more_workers(parts))
     if parts.storage_busy is not None and parts.storage_busy.low >= FED:

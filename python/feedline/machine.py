@@ -14,6 +14,8 @@ TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 # feedline's own bounds: others above a tenth of the machine, and a tenth of the time waited for a processor.
 OTHERS_SHARE_MIN = 0.10
 DELAYED_SHARE_MIN = 0.10
+# Threads of one process may wait at the same time: more than this is no more doubt.
+DELAYED_SHARE_MAX = 0.95
 
 
 @dataclass(frozen=True)
@@ -23,10 +25,9 @@ class Use:
     wall_ns: int
     own_ns: int
     delayed_ns: int
-    """How long threads of the job were ready and had no processor."""
+    """How long threads of one process of the job were ready and had no processor, of that where it was longest."""
     others_ns: int
     cores: int
-    processes: int = 1
 
     @property
     def others_share(self) -> float:
@@ -35,13 +36,18 @@ class Use:
 
     @property
     def delayed_share(self) -> float:
-        """Of the time, what a process of the job waited for a processor, as a mean."""
-        return self.delayed_ns / max(1, self.wall_ns * self.processes)
+        """Of the time, what that process of the job waited for a processor which waited longest."""
+        return min(DELAYED_SHARE_MAX, self.delayed_ns / max(1, self.wall_ns))
+
+    @property
+    def taken_share(self) -> float:
+        """Of the time, what others may have taken; workers that only wait for each other lose nothing to others."""
+        return self.delayed_share if self.others_share >= OTHERS_SHARE_MIN else 0.0
 
     @property
     def held_up(self) -> bool:
         """Whether others kept the job waiting for processors."""
-        return self.others_share >= OTHERS_SHARE_MIN and self.delayed_share >= DELAYED_SHARE_MIN
+        return self.taken_share >= DELAYED_SHARE_MIN
 
 
 @dataclass(frozen=True)
@@ -78,9 +84,9 @@ def between(before: Moment, after: Moment) -> Use:
     for process, (on, waited) in after.processes.items():
         on_before, waited_before = before.processes.get(process, (0, 0))
         own += on - on_before
-        delayed += waited - waited_before
+        delayed = max(delayed, waited - waited_before)
     others = max(0, after.machine_ns - before.machine_ns - own)
-    return Use(after.at_ns - before.at_ns, own, delayed, others, os.cpu_count() or 1, max(1, len(after.processes)))
+    return Use(after.at_ns - before.at_ns, own, delayed, others, os.cpu_count() or 1)
 
 
 def bytes_between(before: Moment, after: Moment) -> int:

@@ -24,7 +24,7 @@ class World:
         self.noise = random.Random(seed)
         self.spread = noise
         self.others = others
-        """Share of the time that others hold the processors against the job."""
+        """How long others hold a processor, for each time that the job wants one."""
         self.cached: set[str] = set()
         self.opened: list[str] = []
         self.own_ns = self.delayed_ns = self.others_ns = 0
@@ -34,15 +34,19 @@ class World:
         return self.now_ns
 
     def lasts(self, mean_ns: float) -> float:
-        """A time drawn around its mean, longer where others hold the processors."""
-        drawn = mean_ns * max(0.1, self.noise.gauss(1, self.spread))
-        delayed = drawn * self.others * self.noise.uniform(0.5, 2)
+        """A time drawn around its mean, of a storage or an accelerator."""
+        return mean_ns * max(0.1, self.noise.gauss(1, self.spread))
+
+    def computes(self, mean_ns: float) -> float:
+        """A time of a processor, longer where others hold it."""
+        drawn = self.lasts(mean_ns)
+        delayed = drawn * self.others * self.noise.uniform(0.5, 1.5)
         self.own_ns += int(drawn)
         self.delayed_ns += int(delayed)
         return drawn + delayed
 
     def moment(self, now_ns: int) -> machine.Moment:
-        others_ns = int(self.others * now_ns * (machine.os.cpu_count() or 1))
+        others_ns = int(min(1.0, self.others) * now_ns * (machine.os.cpu_count() or 1))
         return machine.Moment(now_ns, self.own_ns + others_ns, {1: (self.own_ns, self.delayed_ns)}, {1: 100 * len(self.opened)})
 
     @contextmanager
@@ -98,7 +102,7 @@ class Loader:
         cold = [file for file in files if file not in self.world.cached]
         self.world.opened += files
         self.world.cached |= set(files)
-        return self.world.lasts(self.read_ns * len(cold) / BATCH) + self.world.lasts(self.decode_ns)
+        return self.world.lasts(self.read_ns * len(cold) / BATCH) + self.world.computes(self.decode_ns)
 
     def __iter__(self) -> Iterator[Batch]:
         if not self.num_workers:
