@@ -20,12 +20,14 @@ from .opens import Opens
 from .report import Report
 from .scenario import Scenario
 from .spans import Span
-from .watch import Clock, Pass, Waits, samples_of
+from .watch import Clock, Pass, Waits, bare, samples_of
 
 ROUNDS = 2
 # More of the files in memory than this, and a pass is not cold; less, and it is not warm.
 COLD_SHARE_MAX = 0.05
 WARM_SHARE_MIN = 0.95
+# What feedline's own reading of the files may take.
+STORAGE_BUDGET = "60s"
 
 
 @dataclass
@@ -38,7 +40,7 @@ class Around:
     evict: Callable[[Sequence[str]], float | None] = pagecache.evict
     fill: Callable[[Sequence[str]], float | None] = pagecache.fill
     cores: Callable[[], int] = machine.cores
-    play: Callable[[Scenario], _binary.Answer] = lambda scenario: _binary.run(scenario)
+    play: Callable[[Scenario], _binary.Answer] = lambda scenario: _binary.run(scenario, measure={"budget": STORAGE_BUDGET})
 
 
 @dataclass
@@ -120,6 +122,7 @@ def diagnose(
     An error of the loader or of the step is raised as it is, once everything is restored.
     """
     around = around or Around()
+    loader, without_storage = bare(loader), bare(without_storage)
     if state is None:
         raise ValueError(
             "a step changes a model: hand what it changes, state=[model, optimizer], so that it can be restored; "
@@ -157,10 +160,10 @@ def _measure(found: Diagnosis, without_storage: Any, evict: bool) -> None:
     _say_what_is_unseen(found, look)
     if not evict:
         found.lacks.append("files were left in memory: what storage takes is not in these figures")
-    forth = ("warm", "job", "loader", "step")
+    forth = ("loader from memory", "job from memory", "job", "loader", "step")
     for part in forth + forth[::-1]:
-        if part == "warm":
-            _warm(found, without_storage)
+        if part.endswith("from memory"):
+            _from_memory(found, part, without_storage)
         elif part == "step":
             found.play(part, [look.batch] * found.steps, found.step)
         else:
@@ -189,9 +192,10 @@ def _evict(found: Diagnosis) -> None:
         _lack(found, found.not_cold)
 
 
-def _warm(found: Diagnosis, without_storage: Any) -> None:
+def _from_memory(found: Diagnosis, part: str, without_storage: Any) -> None:
+    step = found.step if part.startswith("job") else None
     if without_storage is not None:
-        found.play("warm", without_storage, None)
+        found.play(part, without_storage() if callable(without_storage) else without_storage, step)
         return
     if not found.opens.order:
         return
@@ -200,7 +204,7 @@ def _warm(found: Diagnosis, without_storage: Any) -> None:
         share = "an unknown share" if there is None else f"{100 * there:.0f} %"
         _lack(found, f"the page cache was not proven warm: {share} of the files is in memory")
         return
-    found.play("warm", found.source(), None)
+    found.play(part, found.source(), step)
 
 
 def _lack(found: Diagnosis, sentence: str) -> None:
@@ -231,7 +235,9 @@ def _conclude(found: Diagnosis, without_storage: Any, storage: bool) -> Report:
         job=_batch_ns(found, "job"),
         step=_batch_ns(found, "step"),
         loader=_batch_ns(found, "loader"),
-        warm=_batch_ns(found, "warm"),
+        warm=_batch_ns(found, "loader from memory"),
+        warm_job=_batch_ns(found, "job from memory"),
+        warm_busy=evidence.busy(found.rounds.get("job from memory", []), _warm_up(found, "job")),
         workers=found.workers,
         cores=found.around.cores(),
         use=[played.use for part, rounds in found.rounds.items() if part != "look" for played in rounds],
@@ -239,7 +245,7 @@ def _conclude(found: Diagnosis, without_storage: Any, storage: bool) -> Report:
         not_cold=found.not_cold,
         lacks=found.lacks,
     )
-    loader = found.rounds.get("warm") or found.rounds.get("loader")
+    loader = found.rounds.get("loader from memory") or found.rounds.get("loader")
     if loader:
         parts.loader_cpu_ns = sum(one.use.own_ns for one in loader) / max(1, sum(len(one.waits.step_ns) for one in loader))
     jobs = found.rounds.get("job", [])

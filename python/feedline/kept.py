@@ -41,6 +41,12 @@ class Kept:
         if _has_state(loader):
             self._states.append((loader, _copied(loader.state_dict())))
         self._random = _random_states(getattr(loader, "generator", None))
+        # Workers that persist draw other random numbers when they go on than when they start, so each pass starts its own, beside
+        # those of the job.
+        self._attributes = getattr(loader, "__dict__", {})
+        self._persistent = self._attributes.get("persistent_workers")
+        if self._persistent:
+            self._attributes["persistent_workers"] = False
 
     def restore_random(self) -> None:
         """Every random generator as it was: the next pass draws the same batches."""
@@ -53,6 +59,8 @@ class Kept:
             one.load_state_dict(state)
         for parameter, gradient in self._gradients:
             parameter.grad = gradient
+        if self._persistent:
+            self._attributes["persistent_workers"] = True
         self.restore_random()
 
 

@@ -18,6 +18,7 @@ FED = 0.90
 # Differences that are smaller are no difference, where they are known within so much.
 ALIKE = 0.05
 KNOWN = 0.20
+OVERLAP_NONE = 0.15
 MORE_STEPS = "measure more steps"
 
 
@@ -33,6 +34,10 @@ class Parts:
     """Without steps, from storage."""
     warm: Span | None = None
     """Without steps and without storage."""
+    warm_job: Span | None = None
+    """With steps and without storage."""
+    warm_busy: Span | None = None
+    """Share of that time in which steps ran."""
     storage_busy: Span | None = None
     """Busy share of the job if its loader did nothing but read, as feedline reads the same files."""
     workers: int = 0
@@ -63,34 +68,31 @@ def overlapped(parts: Parts) -> float:
     shorter = min(parts.loader.mean, parts.step.mean)
     if shorter < 0.1 * max(parts.loader.mean, parts.step.mean):
         return 1.0 if parts.workers else 0.0
-    return min(1.0, max(0.0, (parts.loader.mean + parts.step.mean - parts.job.mean) / shorter))
+    found = (parts.loader.mean + parts.step.mean - parts.job.mean) / shorter
+    # Loaders overlap all or nothing, but for what is between: the difference of three times is not known better.
+    return 0.0 if found < OVERLAP_NONE else 1.0 if found > 1 - OVERLAP_NONE else found
 
 
-def _busy(step_ns: float, loader_ns: float, overlap: float) -> float:
-    whole = step_ns + loader_ns - overlap * min(step_ns, loader_ns)
-    return step_ns / whole if whole > 0 else 0.0
-
-
-def _with_loader(parts: Parts, loader: Span) -> Span:
-    assert parts.step
-    overlap = overlapped(parts)
-    return Span(
-        _busy(parts.step.mean, loader.mean, overlap),
-        _busy(parts.step.low, loader.high, overlap),
-        _busy(parts.step.high, loader.low, overlap),
-    )
+def _whole_ns(step_ns: float, loader_ns: float, overlap: float) -> float:
+    return step_ns + loader_ns - overlap * min(step_ns, loader_ns)
 
 
 def without(parts: Parts) -> dict[str, Span]:
-    """Busy share that is predicted for the job without storage's part of its loader, and without decoding's."""
-    if not (parts.job and parts.step and parts.loader and parts.warm):
+    """Busy share of the job without storage's part of its loader, as measured from memory, and predicted without decoding's."""
+    if not (parts.job and parts.step and parts.loader and parts.warm and parts.warm_job and parts.warm_busy):
         return {}
-    loader, warm = parts.loader, parts.warm
-    reading = Span(max(0.0, loader.mean - warm.mean), max(0.0, loader.low - warm.high), max(0.0, loader.high - warm.low))
-    return {
-        "storage": _with_loader(parts, Span(min(warm.mean, loader.mean), min(warm.low, loader.low), min(warm.high, loader.high))),
-        "decoding": _with_loader(parts, reading),
-    }
+    step, loader, warm = parts.step, parts.loader, parts.warm
+    overlap = overlapped(parts)
+    # What handing a batch over costs beside either, and what a step takes longer beside a loader.
+    over_ns = max(0.0, parts.warm_job.mean - _whole_ns(step.mean, warm.mean, overlap))
+
+    def busy(step_ns: float, reading_ns: float) -> float:
+        return step_ns / (_whole_ns(step_ns, max(0.0, reading_ns), overlap) + over_ns)
+
+    decoding = Span(
+        busy(step.mean, loader.mean - warm.mean), busy(step.low, loader.high - warm.low), busy(step.high, loader.low - warm.high)
+    )
+    return {"storage": parts.warm_busy, "decoding": decoding}
 
 
 def find(parts: Parts) -> Limit:

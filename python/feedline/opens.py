@@ -34,6 +34,10 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
     path, _, flags = arguments
     if not isinstance(path, (str, bytes)) or not isinstance(flags, int) or flags & os.O_ACCMODE != os.O_RDONLY:
         return
+    if os.fstat(_sink).st_nlink == 0:
+        # Nobody reads it any more: workers that persist outlive the diagnosis that started them.
+        stop()
+        return
     name = os.path.abspath(os.fsencode(path))
     if b"\n" not in name:
         os.write(_sink, b"%d %s\n" % (time.monotonic_ns(), name))

@@ -48,13 +48,15 @@ class Report:
             ("job", self.parts.job),
             ("step alone, one batch", self.parts.step),
             ("loader alone", self.parts.loader),
-            ("loader, no storage", self.parts.warm),
+            ("loader from memory", self.parts.warm),
+            ("job from memory", self.parts.warm_job),
         ]
         return [(name, span) for name, span in named if span is not None]
 
     def removals(self) -> list[tuple[str, Span]]:
-        """What the busy share would be without a part, as predicted or, of storage by itself, as feedline measured."""
-        found = [(f"without {part}", span) for part, span in self.limit.without.items()]
+        """What the busy share would be without a part, measured or predicted, and of storage by itself, as feedline measured."""
+        how = {"storage": "measured", "decoding": "predicted"}
+        found = [(f"without {part}, {how[part]}", span) for part, span in self.limit.without.items()]
         alone = self.parts.storage_busy
         return [*found, *([("this storage alone, by feedline", alone)] if alone else [])]
 

@@ -314,6 +314,12 @@ def _watched(loader: Any) -> Watched | None:
     return loader if issubclass(type(loader), Watched) else None
 
 
+def bare(loader: Any) -> Any:
+    """The loader itself, where it is wrapped."""
+    watched = _watched(loader)
+    return loader if watched is None else watched._feedline_loader
+
+
 def waits(loader: Any) -> Waits:
     """What was measured of a wrapped loader."""
     watched = _watched(loader)

@@ -71,7 +71,7 @@ class Diagnosing(unittest.TestCase):
                 return super().__iter__()
 
         self.diagnose(Shuffled(self.world, 5, 5), Step(self.world, 5))
-        self.assertEqual(len(drawn), 7)
+        self.assertEqual(len(drawn), 9)
         self.assertEqual(len({tuple(order) for order in drawn}), 1)
 
     def test_it_refuses_where_nothing_can_be_restored(self) -> None:

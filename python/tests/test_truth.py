@@ -69,7 +69,7 @@ class KnownLimits(unittest.TestCase):
 
         class Changing(Loader):
             def __iter__(self):  # type: ignore[no-untyped-def]
-                loader.read_ns = 5e6 if next(passes) < 4 else 120e6
+                loader.read_ns = 5e6 if next(passes) < 5 else 120e6
                 return fresh()
 
         changing = Changing(world, 5, 30, workers=1)
@@ -83,7 +83,7 @@ class Predictions(unittest.TestCase):
         cases = [(40, 5, 10, 0), (5, 40, 10, 0), (160, 20, 25, 4), (20, 160, 25, 4), (120, 60, 40, 4), (30, 15, 40, 0)]
         for read_ms, decode_ms, step_ms, workers in cases:
             with self.subTest(read_ms=read_ms, decode_ms=decode_ms, step_ms=step_ms, workers=workers):
-                without = diagnosed(World(3), read_ms, decode_ms, step_ms, workers).limit.without
+                without = diagnosed(World(3), read_ms, decode_ms, step_ms, workers, steps=400).limit.without
                 for part, left in (("storage", (0, decode_ms)), ("decoding", (read_ms, 0))):
                     then = diagnosed(World(4), *left, step_ms, workers).parts.busy
                     assert then is not None
@@ -98,13 +98,21 @@ class Predictions(unittest.TestCase):
 
 
 class Rules(unittest.TestCase):
-    def parts(self, **given: object) -> limits.Parts:
-        ms = {name: Span(*(value * 1e6 for value in span)) for name, span in given.items() if name != "busy"}  # type: ignore[attr-defined]
-        return limits.Parts(busy=Span(*given["busy"]), workers=1, **ms)  # type: ignore[misc]
+    def parts(self, **given: tuple[float, float, float]) -> limits.Parts:
+        spans = {name: Span(*span) if name.endswith("busy") else Span(*(ms * 1e6 for ms in span)) for name, span in given.items()}
+        return limits.Parts(workers=1, **spans)  # type: ignore[arg-type]
 
     def test_intervals_that_overlap_name_nothing(self) -> None:
         found = limits.find(
-            self.parts(busy=(0.5, 0.4, 0.6), job=(20, 19, 21), step=(10, 9, 11), loader=(20, 14, 26), warm=(13, 8, 18))
+            self.parts(
+                busy=(0.5, 0.4, 0.6),
+                job=(20, 19, 21),
+                step=(10, 9, 11),
+                loader=(20, 14, 26),
+                warm=(13, 8, 18),
+                warm_job=(13, 9, 18),
+                warm_busy=(0.75, 0.5, 0.9),
+            )  # fmt: skip
         )
         self.assertEqual(found.name, "uncertain")
         self.assertIn("intervals overlap", found.why)
@@ -114,7 +122,10 @@ class Rules(unittest.TestCase):
         self.assertEqual((found.name, found.advice), ("uncertain", "measure more steps"))
 
     def test_more_workers_are_not_suggested_where_processors_are_used_up(self) -> None:
-        parts = self.parts(busy=(0.5, 0.49, 0.51), job=(20, 20, 20), step=(10, 10, 10), loader=(20, 20, 20), warm=(19, 19, 19))
+        parts = self.parts(
+            busy=(0.5, 0.49, 0.51), job=(20, 20, 20), step=(10, 10, 10), loader=(20, 20, 20), warm=(19, 19, 19),
+            warm_job=(19, 19, 19), warm_busy=(0.52, 0.52, 0.52),
+        )  # fmt: skip
         parts.cores, parts.loader_cpu_ns = 2, 38e6
         found = limits.find(parts)
         self.assertEqual(found.name, "decoding")
