@@ -55,6 +55,7 @@ class Diagnosis:
     rounds: dict[str, list[Played]] = field(default_factory=dict)
     lacks: list[str] = field(default_factory=list)
     not_cold: str | None = None
+    unseen: str | None = None
     opens: Opens = field(default_factory=Opens)
 
     def source(self) -> Any:
@@ -174,14 +175,18 @@ def _measure(found: Diagnosis, without_storage: Any, evict: bool) -> None:
 
 def _say_what_is_unseen(found: Diagnosis, look: Played) -> None:
     seen = found.opens.bytes()
+    told = 0.5 * seen <= look.read_bytes <= 2 * seen
     for name in found.opens.loaded:
-        found.lacks.append(f"{name} is loaded in the loader, and what it opens is unseen")
+        if not told or name in opens.UNCOUNTED_READERS:
+            found.unseen = f"{name} is loaded in the loader, and what it opens is unseen"
+            found.lacks.append(found.unseen)
     if not found.opens.order:
         found.lacks.append("no file was seen to be opened: reads are past Python, over a network, or there are none")
     elif look.read_bytes < 0.5 * seen:
         found.lacks.append("files are mapped, or read in part: which bytes is unseen")
     elif look.read_bytes > 2 * seen:
-        found.lacks.append("more was read than the opened files hold: other reads are unseen, or some are read again")
+        found.unseen = "more was read than the opened files hold: other reads are unseen, or some are read again"
+        found.lacks.append(found.unseen)
 
 
 def _evict(found: Diagnosis) -> None:
@@ -243,6 +248,7 @@ def _conclude(found: Diagnosis, without_storage: Any, storage: bool) -> Report:
         use=[played.use for part, rounds in found.rounds.items() if part != "look" for played in rounds],
         unsteady=_unsteady(found),
         not_cold=found.not_cold,
+        unseen=None if without_storage is not None else found.unseen,
         lacks=found.lacks,
     )
     loader = found.rounds.get("loader from memory") or found.rounds.get("loader")
@@ -276,6 +282,9 @@ def _scenario(found: Diagnosis, parts: limits.Parts) -> Scenario | None:
         return None
     batches = len(look[0].waits.wait_ns)
     each = len(found.opens.order) >= 0.5 * batch * batches
+    if not each and look[0].read_bytes < 0.5 * found.opens.bytes():
+        found.lacks.append("the bytes of a sample are unknown, as files are mapped or read in part: no scenario")
+        return None
     size = found.opens.bytes() / len(found.opens.order) if each else max(look[0].read_bytes, 1) / (batch * batches)
     root, pattern = scenarios.of_files(found.opens.files)
     readers = max(1, found.workers)

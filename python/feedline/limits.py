@@ -48,6 +48,8 @@ class Parts:
     unsteady: str | None = None
     not_cold: str | None = None
     """Why nobody knows that passes from storage came from storage, if that is so."""
+    unseen: str | None = None
+    """Why some reads may have come from memory without anybody knowing, if that is so."""
     lacks: list[str] = field(default_factory=list)
 
 
@@ -137,6 +139,8 @@ def _unknown(parts: Parts) -> str:
 def _of_loader(parts: Parts, gone: dict[str, Span]) -> Limit:
     storage, decoding = gone["storage"], gone["decoding"]
     gains = f"without storage {storage.percent()} busy, without decoding {decoding.percent()}"
+    if parts.unseen and storage.mean <= decoding.mean + ALIKE:
+        return Limit("uncertain", f"{parts.unseen}: it may hide storage", gone, _unknown(parts))
     known = max(storage.high, decoding.high) - min(storage.low, decoding.low) <= KNOWN
     if known and abs(storage.mean - decoding.mean) <= ALIKE:
         return Limit("both", f"removing either gives as much: {gains}", gone, more_workers(parts))

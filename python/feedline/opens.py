@@ -17,10 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-# Libraries that open files, or connections, past Python.
-UNSEEN_READERS = (
-    "awscrt", "boto3", "cv2", "deeplake", "fsspec", "h5py", "litdata", "lmdb", "nvidia.dali", "petastorm", "pyarrow", "rasterio",
-    "s3torchconnector", "safetensors", "tensorflow", "torchvision.io", "zarr",
+# Libraries that open files past Python and read them by calls, which the kernel counts ...
+COUNTED_READERS = ("cv2", "h5py", "torchvision.io")
+# ... and those that map files, or read over connections, which nothing here counts.
+UNCOUNTED_READERS = (
+    "awscrt", "boto3", "deeplake", "google.cloud.storage", "lmdb", "nvidia.dali", "pyarrow", "s3fs", "s3torchconnector",
+    "safetensors", "tensorflow",
 )  # fmt: skip
 
 # The hook of this process writes here, if anywhere: a hook cannot be taken away again.
@@ -51,7 +53,7 @@ def start(folder: str) -> None:
     if not _hooked:
         sys.addaudithook(_hear)
         _hooked = True
-    loaded = [name for name in UNSEEN_READERS if name in sys.modules]
+    loaded = [name for name in COUNTED_READERS + UNCOUNTED_READERS if name in sys.modules]
     Path(folder, f"{os.getpid()}.loaded").write_text("\n".join(loaded))
     _sink = sink
 
@@ -124,9 +126,13 @@ def hearing(loader: Any) -> Iterator[Opens]:
 def _gather(folder: Path, found: Opens) -> None:
     lines: list[tuple[int, str]] = []
     for file in sorted(folder.glob("*.opens")):
+        last = b""
         for line in file.read_bytes().splitlines():
             stamp, _, name = line.partition(b" ")
-            lines.append((int(stamp), os.fsdecode(name)))
+            # Some libraries open a file several times before they read it once.
+            if name != last:
+                lines.append((int(stamp), os.fsdecode(name)))
+            last = name
     kept: dict[str, bool] = {}
     for _, opened in sorted(lines):
         if opened not in kept:

@@ -7,6 +7,7 @@ import os
 import random
 import tempfile
 import unittest
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,23 @@ class Diagnosing(unittest.TestCase):
         report = self.diagnose(Unseen(self.world, 50, 0), Step(self.world, 5), without_storage=memory)
         self.assertEqual(report.limit.name, "storage")
 
+    def test_decoding_is_not_named_where_unseen_reads_may_hide_storage(self) -> None:
+        class Mapped(World):
+            @contextmanager
+            def hearing(self, loader: Any) -> Any:
+                with super().hearing(loader) as heard:
+                    yield heard
+                heard.loaded[:] = ["pyarrow"]
+
+        for world, name in ((Mapped(3), "uncertain"), (World(3), "decoding")):
+            report = self.diagnose(Loader(world, 5, 40), Step(world, 5), around=world.around())
+            self.assertEqual(report.limit.name, name)
+        for read_ms, decode_ms, name in ((160, 5, "storage"), (1, 1, "step")):
+            world = Mapped(3)
+            report = self.diagnose(Loader(world, read_ms, decode_ms), Step(world, 5), around=world.around())
+            self.assertEqual(report.limit.name, name)
+            self.assertIn("pyarrow is loaded in the loader, and what it opens is unseen", str(report))
+
     def test_a_cache_that_cannot_be_proven_is_said(self) -> None:
         around = dataclasses.replace(self.world.around(), evict=lambda files: 0.4, fill=lambda files: None)
         report = self.diagnose(Loader(self.world, 40, 5), Step(self.world, 5), around=around)
@@ -188,8 +206,8 @@ class Seen(unittest.TestCase):
 
     def test_files_that_are_opened_to_be_read_are_seen_in_order(self) -> None:
         with opens.hearing([]) as heard:
-            for path in (self.files[3], self.files[1], self.files[3]):
-                Path(path).read_bytes()
+            for at in (3, 1, 1, 3):
+                Path(self.files[at]).read_bytes()
             os.close(os.open(self.files[0], os.O_RDONLY))
             open(self.files[2], "ab").close()
         Path(self.files[4]).read_bytes()
