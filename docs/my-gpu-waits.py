@@ -1,6 +1,7 @@
 """The worked cases of docs/src/my-gpu-waits.md: a job of PyTorch whose limit is known, diagnosed, and then freed of it.
 
     docs/my-gpu-waits.py storage|decoding|step [TIMES]
+    docs/my-gpu-waits.py ranks
 
 Files of 100 kB are read and decoded by two workers; a step is a small model, and a sleep that stands for an accelerator. Storage is made
 slow by the kernel (cgroup blkio of version 1, as root), decoding by work for the processor. What is predicted for the job without a
@@ -27,6 +28,8 @@ from feedline import pagecache
 BATCH, STEPS, SAMPLES, SAMPLE_BYTES = 8, 80, 400, 100_000
 # Predictions are held against what follows so many times; naming is cheaper.
 FOLLOWED = 5
+# Of the job of several ranks: how many, and what the batches of one of them take longer.
+RANKS, LATE_S = 8, 0.05
 GROUP = Path("/sys/fs/cgroup/blkio")
 # What storage gives in bytes a second (None: all it has), rounds of hashing that stand for decoding a sample, seconds of a step.
 CASES = {"storage": (16_000_000, 4, 0.02), "decoding": (None, 100, 0.01), "step": (None, 4, 0.04)}
@@ -110,8 +113,33 @@ def once(name: str, files: list[str], folder: str, quiet: bool, followed: bool) 
     return report.limit.name, errors
 
 
+def rank_of_eight(rank: int, folder: str, slow: int) -> None:
+    """A rank of a job of DistributedDataParallel, of which one has samples that come late."""
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29533")
+    torch.set_num_threads(1)
+    torch.distributed.init_process_group("gloo", rank=rank, world_size=RANKS)
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4096, 8))
+
+    def late(samples: list[torch.Tensor]) -> torch.Tensor:
+        time.sleep(LATE_S if rank == slow else 0)
+        return torch.stack(samples)
+
+    loader = DataLoader([torch.ones(4096)] * BATCH * STEPS, batch_size=BATCH, collate_fn=late)
+    for batch in feedline.wrap(loader, record=folder):
+        model(batch).sum().backward()
+    torch.distributed.destroy_process_group()
+
+
+def ranks() -> None:
+    with tempfile.TemporaryDirectory(prefix="feedline-") as folder:
+        torch.multiprocessing.spawn(rank_of_eight, (folder, 5), nprocs=RANKS)
+        print(feedline.ranks(folder))
+
+
 def main() -> None:
     torch.set_num_threads(1)
+    if sys.argv[1:] == ["ranks"]:
+        return ranks()
     name, times = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1
     named: Counter[str] = Counter()
     errors: list[float] = []

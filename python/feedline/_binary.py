@@ -214,7 +214,7 @@ def run(
         into = os.fspath(results) if results is not None else tempfile.mkdtemp(prefix="feedline-results-")
         arguments = ["run", _given(scenario, folder), "--json", "--quiet", "--yes", "--results", into]
         arguments += ["--strict"] if strict else []
-        arguments += [f"--only={target}" for target in only]
+        arguments += [f"--only={target}" for target in ([only] if isinstance(only, str) else only)]
         try:
             answer = _answer(said([*arguments, *_overrides(overrides)]))
         finally:

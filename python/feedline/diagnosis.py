@@ -6,6 +6,7 @@ rounds of one part then differ. Before every pass the random state is what it wa
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -28,6 +29,8 @@ COLD_SHARE_MAX = 0.05
 WARM_SHARE_MIN = 0.95
 # What feedline's own reading of the files may take.
 STORAGE_BUDGET = "60s"
+# Files below their folder for each that was opened, up to which feedline lists it: a pass opens a part of a dataset.
+OTHER_FILES = 1000
 
 
 @dataclass
@@ -57,6 +60,8 @@ class Diagnosis:
     not_cold: str | None = None
     unseen: str | None = None
     opens: Opens = field(default_factory=Opens)
+    first: Any = None
+    """The loader of the first pass, which says how it fetches."""
 
     def source(self) -> Any:
         """What a pass iterates: the loader, or what the factory makes."""
@@ -65,18 +70,17 @@ class Diagnosis:
     @property
     def workers(self) -> int:
         """Processes that fetch, 0 where the job's own does."""
-        return int(getattr(self.loader, "num_workers", 0) or 0)
+        return int(getattr(self.first, "num_workers", 0) or 0)
 
     @property
     def ahead(self) -> int:
         """Batches that are fetched ahead."""
-        return self.workers * int(getattr(self.loader, "prefetch_factor", None) or 2)
+        return self.workers * int(getattr(self.first, "prefetch_factor", None) or 2)
 
     def play(self, part: str, source: Any, step: Callable[[Any], Any] | None) -> Played:
         """A pass of at most `steps` batches."""
         self.kept.restore_random()
-        waits = Waits(self.steps, self.around.clock)
-        waits.gpu = waits.gpu if step else None
+        waits = Waits(self.steps, self.around.clock, events=False)
         before = self.around.moment(self.around.clock())
         waits.begin()
         first = None
@@ -89,8 +93,9 @@ class Diagnosis:
             first = batch if first is None else first
             if step is not None:
                 step(batch)
-            if len(waits.wait_ns) == self.steps:
+                # The call only launches what the accelerator is to do.
                 accelerators.synchronize()
+            if len(waits.wait_ns) == self.steps:
                 waits.end()
         after = self.around.moment(self.around.clock())
         played = Played(waits, machine.between(before, after), machine.bytes_between(before, after), first)
@@ -152,8 +157,9 @@ def _measure(found: Diagnosis, without_storage: Any, evict: bool) -> None:
         found.lacks.append("a one-shot iterator gives waits alone: hand a function that makes the loader")
         found.play("job", found.loader, found.step)
         return
-    with found.around.hearing(found.loader) as heard:
-        look = found.play("look", found.source(), None)
+    found.first = found.source()
+    with found.around.hearing(found.first) as heard:
+        look = found.play("look", found.first, None)
     found.opens = heard
     if look.batch is None:
         found.lacks.append("the loader gave no batch")
@@ -276,27 +282,45 @@ def _scenario(found: Diagnosis, parts: limits.Parts) -> Scenario | None:
     look = found.rounds.get("look", [])
     if not look or not found.opens.order or not parts.step or not parts.loader:
         return None
-    batch = samples_of(look[0].batch) or int(getattr(found.loader, "batch_size", 0) or 0)
+    batch = samples_of(look[0].batch) or int(getattr(found.first, "batch_size", 0) or 0)
     if batch < 1:
         found.lacks.append("the number of samples in a batch is unknown: no scenario")
         return None
     batches = len(look[0].waits.wait_ns)
     each = len(found.opens.order) >= 0.5 * batch * batches
-    if not each and look[0].read_bytes < 0.5 * found.opens.bytes():
-        found.lacks.append("the bytes of a sample are unknown, as files are mapped or read in part: no scenario")
+    root, suffix = scenarios.of_files(found.opens.files)
+    layout = "files" if each else scenarios.LAYOUTS.get(suffix)
+    if layout is None or (not each and look[0].read_bytes < 0.5 * found.opens.bytes()):
+        found.lacks.append("files are read in part, or in a form that feedline does not know: no scenario")
+        return None
+    if root == os.sep:
+        found.lacks.append("files have no folder in common: no scenario")
         return None
     size = found.opens.bytes() / len(found.opens.order) if each else max(look[0].read_bytes, 1) / (batch * batches)
-    root, pattern = scenarios.of_files(found.opens.files)
     readers = max(1, found.workers)
     decode = parts.warm.mean * readers / batch if parts.warm else 0.0
     steps = min(batches, len(found.opens.files) // batch) if each else batches
-    return Scenario(batch, parts.step.mean, max(1, round(size)), readers, found.ahead, max(1, steps), root, pattern, each, decode)
+    return Scenario(
+        batch, parts.step.mean, max(1, round(size)), readers, found.ahead, max(1, steps), root, suffix, layout, decode
+    )
+
+
+def _crowded(root: str, files_max: int) -> bool:
+    """Whether there are more files below a folder; it looks at no more than tell."""
+    seen = 0
+    for _, _, names in os.walk(root):
+        seen += len(names)
+        if seen > files_max:
+            return True
+    return False
 
 
 def _by_feedline(found: Diagnosis, scenario: Scenario) -> tuple[Span | None, list[str]]:
     """Busy share of the same job with a loader that only reads, by feedline, from a cold cache that it proves."""
     if scenario.steps < scenarios.STEPS_MIN:
         return None, [f"{scenario.steps} steps without reading a file twice are too few"]
+    if _crowded(scenario.root, OTHER_FILES * len(found.opens.files)):
+        return None, [f"{scenario.root} holds many files beside those of the job: not read"]
     try:
         answer = found.around.play(scenario.reading_alone())
     except (FileNotFoundError, _binary.Failed) as error:

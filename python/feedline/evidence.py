@@ -42,12 +42,7 @@ def batch_ns(rounds: Sequence[Played], warm_up: int) -> Span | None:
 
 def busy(rounds: Sequence[Played], warm_up: int) -> Span | None:
     """Share of the time in which steps ran; what others took may have been of the steps, or of the waits."""
-    gpu = [played.waits.busy(warm_up) for played in rounds if played.waits.gpu]
-    if gpu:
-        known = [span for span in gpu if span]
-        found = _hull(sum(span.mean for span in known) / len(known), known) if known else None
-    else:
-        found = _together(rounds, warm_up, lambda waits, at: waits.step_ns[at], _whole)
+    found = _together(rounds, warm_up, lambda waits, at: waits.step_ns[at], _whole)
     left = 1 - _taken(rounds)
     return found and Span(found.mean, max(0.0, (found.low - 1 + left) / left), min(1.0, found.high / left))
 

@@ -107,8 +107,8 @@ def hearing(loader: Any) -> Iterator[Opens]:
     """What `loader` opens within; its workers are told as they start, and this process reads where it has none."""
     found = Opens()
     with tempfile.TemporaryDirectory(prefix="feedline-") as folder:
-        workers = getattr(loader, "num_workers", 0)
         own = getattr(loader, "worker_init_fn", None)
+        workers = getattr(loader, "num_workers", 0) if hasattr(loader, "worker_init_fn") else 0
         if workers:
             loader.worker_init_fn = InWorker(folder, own)
         else:

@@ -6,6 +6,7 @@ side by side by their count, never by time: clocks of hosts differ, and ranks th
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import tempfile
@@ -33,10 +34,12 @@ class Writer:
         self._written = -1
         self._process = os.getpid()
         self._folder.mkdir(parents=True, exist_ok=True)
+        # A job may end in the middle of a pass.
+        atexit.register(self.write)
 
     def write(self) -> None:
         """The file of this rank, whole or not there; nothing where nothing was measured since the last one."""
-        if self._process != os.getpid() or self._written == len(self._waits.step_ns):
+        if self._process != os.getpid() or self._written == len(self._waits.step_ns) or not self._folder.is_dir():
             return
         self._written = len(self._waits.step_ns)
         rank, world = accelerators.rank_and_world()

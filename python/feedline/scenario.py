@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from ._binary import toml
 # Repetitions of each cell, for an interval of its own.
 REPETITIONS = 3
 STEPS_MIN = 16
+# Shards by their suffix, as feedline calls their layout.
+LAYOUTS = {".tar": "webdataset", ".tfrecord": "tfrecord", ".npy": "records", ".parquet": "parquet"}
 
 
 @dataclass(frozen=True)
@@ -25,9 +28,9 @@ class Scenario:
     steps: int
     root: str
     """Folder that holds the files that the job reads."""
-    pattern: str | None
-    """Which files below it, None for all."""
-    samples_are_files: bool
+    suffix: str
+    """Which files below it; empty for all."""
+    layout: str
     decode_ns: float = 0.0
     """What a reader takes for a sample beside reading it, stated as a cost: feedline waits for it and burns no processor."""
 
@@ -78,8 +81,8 @@ class Scenario:
         if at is not None:
             return ["[dataset]", f"samples = {self.batch * self.steps}", f'sample_size = "{self.sample_bytes} B"']
         lines = ["[dataset]", 'source = "existing"']
-        lines += ['layout = "files"'] if self.samples_are_files else []
-        lines += [f"shards = {toml(self.pattern)}"] if self.pattern else []
+        lines += [f"layout = {toml(self.layout)}"]
+        lines += [f"shards = {toml('**/*' + self.suffix)}"] if self.suffix else []
         return lines
 
 
@@ -87,9 +90,9 @@ def _duration(value_ns: float) -> str:
     return f"{max(1, round(value_ns / 1000))}us"
 
 
-def of_files(files: list[str]) -> tuple[str, str | None]:
-    """The folder of these files, and the pattern that stands for them there: their suffix, where they have one in common."""
-    root = os.path.commonpath([os.path.dirname(path) for path in files])
-    suffixes = {os.path.splitext(path)[1] for path in files}
-    suffix = suffixes.pop() if len(suffixes) == 1 else ""
-    return root, f"**/*{suffix}" if suffix else None
+def of_files(files: list[str]) -> tuple[str, str]:
+    """The folder of these files and their suffix; of several kinds of files that of which there are most."""
+    kinds = Counter(os.path.splitext(path)[1] for path in files)
+    suffix = kinds.most_common(1)[0][0]
+    alike = [path for path in files if path.endswith(suffix)]
+    return os.path.commonpath([os.path.dirname(path) for path in alike]), suffix

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import sys
 import time
@@ -40,7 +39,7 @@ def samples_of(batch: Any) -> int:
 class Waits:
     """Stamps of the batches of one job, in the order in which they came, at most `steps` of them."""
 
-    def __init__(self, steps: int = STEPS_MAX, clock: Clock = time.perf_counter_ns) -> None:
+    def __init__(self, steps: int = STEPS_MAX, clock: Clock = time.perf_counter_ns, *, events: bool = True) -> None:
         if steps < 1:
             raise ValueError(f"steps = {steps}: measure at least one")
         self.steps = steps
@@ -58,7 +57,8 @@ class Waits:
         """Which batches began a pass."""
         self.error: str | None = None
         """Kind of the error with which the loader ended, if one did; its words may hold secrets and are not kept."""
-        self.gpu = accelerators.Events.where_there_is_cuda(0)
+        self.gpu = accelerators.Events.where_there_is_cuda(0) if events else None
+        self._events = events
         self._began_ns: int | None = None
         self._asked_ns = 0
         self._came_ns: int | None = None
@@ -97,7 +97,8 @@ class Waits:
             self._asked_ns = self._began_ns
             self._began_ns = None
             # A job often touches the accelerator only once its first batch is there.
-            self.gpu = self.gpu or accelerators.Events.where_there_is_cuda(len(self.step_ns))
+            if self._events:
+                self.gpu = self.gpu or accelerators.Events.where_there_is_cuda(len(self.step_ns))
         self.wait_ns.append(now - self._asked_ns)
         self.samples.append(samples_of(batch))
         if self.gpu:
@@ -294,8 +295,6 @@ def wrap(
         raise TypeError(f"a loader is iterated, and {type(loader).__name__} cannot be")
     waits = Waits(steps, clock)
     ended = rank_files.Writer(record, waits).write if record is not None else _nothing
-    if record is not None:
-        atexit.register(ended)
     accelerators.follow_prepare(sys.modules.get("accelerate"), Watched, _around)
     return _kind(loader)(loader, waits, ended)  # type: ignore[return-value]
 

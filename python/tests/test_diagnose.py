@@ -158,10 +158,22 @@ class Diagnosing(unittest.TestCase):
         scenario = report.scenario
         assert scenario is not None
         self.assertEqual((scenario.batch, scenario.readers, scenario.prefetch, scenario.steps), (4, 4, 8, 50))
-        self.assertEqual((scenario.root, scenario.pattern, scenario.sample_bytes), ("/data", "**/*.jpg", 100))
+        self.assertEqual((scenario.root, scenario.suffix, scenario.sample_bytes), ("/data", ".jpg", 100))
         self.assertAlmostEqual(scenario.step_ns / MS, 5, delta=0.5)
         self.assertAlmostEqual(scenario.decode_ns / MS, 20 / 4, delta=0.5)
         self.assertEqual([played.decode_ns for played in self.world.played], [0])
+
+    def test_shards_have_a_scenario_where_feedline_knows_their_form(self) -> None:
+        for suffix, layout in ((".tar", "webdataset"), (".idx", None)):
+
+            class Shards(Loader):
+                def fetch_ns(self, batch: int, suffix: str = suffix) -> float:
+                    if batch % 10 == 0:
+                        self.world.opened.append(f"/data/{batch // 10}{suffix}")
+                    return self.world.lasts(self.read_ns)
+
+            scenario = self.diagnose(Shards(self.world, 40, 5), Step(self.world, 5)).scenario
+            self.assertEqual(scenario and scenario.layout, layout)
 
     def test_feedline_that_refuses_is_no_end_of_a_diagnosis(self) -> None:
         def refusing(scenario: Any) -> Any:

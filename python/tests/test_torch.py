@@ -156,6 +156,15 @@ class Diagnosed(Framework):
         assert report.scenario is not None
         self.assertEqual((report.scenario.batch, report.scenario.sample_bytes, report.scenario.readers), (2, 4, 2))
 
+    def test_what_the_workers_of_a_made_loader_open_is_heard(self) -> None:
+        def fresh() -> Any:
+            return DataLoader(Samples(self.folder), 2, num_workers=1, multiprocessing_context="spawn")
+
+        report = feedline.diagnose(fresh, lambda batch: None, steps=34, state=[], storage=False, evict=False)
+        self.assertGreaterEqual(len(report.opens.order), 34)
+        assert report.scenario is not None
+        self.assertEqual((report.scenario.readers, report.scenario.prefetch), (1, 2))
+
     def test_a_stateful_loader_is_where_it_was(self) -> None:
         if missing("torchdata"):
             self.skipTest("not installed: torchdata")
