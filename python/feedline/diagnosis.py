@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +27,8 @@ ROUNDS = 2
 # More of the files in memory than this, and a pass is not cold; less, and it is not warm.
 COLD_SHARE_MAX = 0.05
 WARM_SHARE_MIN = 0.95
+# What workers read from each other, and of code, at most.
+PIPES_BYTES = 4 << 20
 # What feedline's own reading of the files may take.
 STORAGE_BUDGET = "60s"
 # Files below their folder for each that was opened, up to which feedline lists it: a pass opens a part of a dataset.
@@ -43,7 +45,7 @@ class Around:
     evict: Callable[[Sequence[str]], float | None] = pagecache.evict
     fill: Callable[[Sequence[str]], float | None] = pagecache.fill
     cores: Callable[[], int] = machine.cores
-    play: Callable[[Scenario], _binary.Answer] = lambda scenario: _binary.run(scenario, measure={"budget": STORAGE_BUDGET})
+    play: Callable[[Scenario], _binary.Answer] = lambda scenario: _binary.run(scenario)
 
 
 @dataclass
@@ -84,7 +86,7 @@ class Diagnosis:
         before = self.around.moment(self.around.clock())
         waits.begin()
         first = None
-        batches = Pass(_iterator(source), waits)
+        batches = Pass(iter(source), waits)
         while not waits.full:
             try:
                 batch = next(batches)
@@ -101,10 +103,6 @@ class Diagnosis:
         played = Played(waits, machine.between(before, after), machine.bytes_between(before, after), first)
         self.rounds.setdefault(part, []).append(played)
         return played
-
-
-def _iterator(source: Any) -> Iterator[Any]:
-    return iter(source)
 
 
 def diagnose(
@@ -157,10 +155,11 @@ def _measure(found: Diagnosis, without_storage: Any, evict: bool) -> None:
         found.lacks.append("a one-shot iterator gives waits alone: hand a function that makes the loader")
         found.play("job", found.loader, found.step)
         return
-    found.first = found.source()
-    with found.around.hearing(found.first) as heard:
-        look = found.play("look", found.first, None)
-    found.opens = heard
+    look = _look(found)
+    if len(look.waits.wait_ns) < found.steps and look.batch is not None:
+        # Workers end with the last batch and take their counters along, so the passes end before.
+        found.steps = len(look.waits.wait_ns)
+        look = _look(found)
     if look.batch is None:
         found.lacks.append("the loader gave no batch")
         return
@@ -179,9 +178,19 @@ def _measure(found: Diagnosis, without_storage: Any, evict: bool) -> None:
             found.play(part, found.source(), found.step if part == "job" else None)
 
 
+def _look(found: Diagnosis) -> Played:
+    """A first pass over the loader, which tells what it opens."""
+    found.first = found.source()
+    with found.around.hearing(found.first) as heard:
+        look = found.play("look", found.first, None)
+    found.opens = heard
+    look.read_bytes -= heard.worker_start_bytes
+    return look
+
+
 def _say_what_is_unseen(found: Diagnosis, look: Played) -> None:
     seen = found.opens.bytes()
-    told = 0.5 * seen <= look.read_bytes <= 2 * seen
+    told = 0.5 * seen <= look.read_bytes <= 2 * seen + PIPES_BYTES
     for name in found.opens.loaded:
         if not told or name in opens.UNCOUNTED_READERS:
             found.unseen = f"{name} is loaded in the loader, and what it opens is unseen"
@@ -190,7 +199,7 @@ def _say_what_is_unseen(found: Diagnosis, look: Played) -> None:
         found.lacks.append("no file was seen to be opened: reads are past Python, over a network, or there are none")
     elif look.read_bytes < 0.5 * seen:
         found.lacks.append("files are mapped, or read in part: which bytes is unseen")
-    elif look.read_bytes > 2 * seen:
+    elif look.read_bytes > 2 * seen + PIPES_BYTES:
         found.unseen = "more was read than the opened files hold: other reads are unseen, or some are read again"
         found.lacks.append(found.unseen)
 
@@ -282,21 +291,21 @@ def _scenario(found: Diagnosis, parts: limits.Parts) -> Scenario | None:
     look = found.rounds.get("look", [])
     if not look or not found.opens.order or not parts.step or not parts.loader:
         return None
-    batch = samples_of(look[0].batch) or int(getattr(found.first, "batch_size", 0) or 0)
+    batch = samples_of(look[-1].batch) or int(getattr(found.first, "batch_size", 0) or 0)
     if batch < 1:
         found.lacks.append("the number of samples in a batch is unknown: no scenario")
         return None
-    batches = len(look[0].waits.wait_ns)
+    batches = len(look[-1].waits.wait_ns)
     each = len(found.opens.order) >= 0.5 * batch * batches
     root, suffix = scenarios.of_files(found.opens.files)
     layout = "files" if each else scenarios.LAYOUTS.get(suffix)
-    if layout is None or (not each and look[0].read_bytes < 0.5 * found.opens.bytes()):
+    if layout is None or (not each and look[-1].read_bytes < 0.5 * found.opens.bytes()):
         found.lacks.append("files are read in part, or in a form that feedline does not know: no scenario")
         return None
     if root == os.sep:
         found.lacks.append("files have no folder in common: no scenario")
         return None
-    size = found.opens.bytes() / len(found.opens.order) if each else max(look[0].read_bytes, 1) / (batch * batches)
+    size = found.opens.bytes() / len(found.opens.order) if each else max(look[-1].read_bytes, 1) / (batch * batches)
     readers = max(1, found.workers)
     decode = parts.warm.mean * readers / batch if parts.warm else 0.0
     steps = min(batches, len(found.opens.files) // batch) if each else batches
@@ -322,12 +331,20 @@ def _by_feedline(found: Diagnosis, scenario: Scenario) -> tuple[Span | None, lis
     if _crowded(scenario.root, OTHER_FILES * len(found.opens.files)):
         return None, [f"{scenario.root} holds many files beside those of the job: not read"]
     try:
-        answer = found.around.play(scenario.reading_alone())
+        answer = found.around.play(scenario.reading_alone(STORAGE_BUDGET))
     except (FileNotFoundError, _binary.Failed) as error:
         return None, [f"feedline did not read the files: {error}"]
-    verdicts = answer.get("verdicts", [])
-    deciding = verdicts[0].get("deciding") if verdicts else None
-    told = deciding.get("utilization") if deciding else None
-    if not deciding or not told:
+    verdict = next(iter(answer.get("verdicts", [])), None)
+    if verdict is None or "deciding" not in verdict:
         return None, ["UNCERTAIN: feedline judged no cell of these files"]
-    return Span(min(1.0, told["mean"]), max(0.0, told["low"]), min(1.0, told["high"])), list(deciding.get("doubts", []))
+    deciding = verdict["deciding"]
+    doubts = list(deciding.get("doubts", []))
+    told = deciding.get("utilization")
+    if told is None:
+        # Decided by a closed loop of as many reads: what it gives, of what steps take without waiting.
+        taken = scenario.batch / (scenario.step_ns / 1e9)
+        rate = deciding["samples_per_s"]
+        told = {"mean": rate["mean"] / taken, "low": rate["low"] / taken, "high": rate["high"] / taken}
+    if verdict.get("verdict") == "UNCERTAIN":
+        doubts.insert(0, f"UNCERTAIN: {verdict.get('sentence', '')}")
+    return Span(min(1.0, told["mean"]), max(0.0, min(1.0, told["low"])), min(1.0, told["high"])), doubts

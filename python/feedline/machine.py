@@ -74,7 +74,7 @@ def moment(now_ns: int) -> Moment:
         used = _used(process)
         if used is not None:
             processes[process] = used
-            read_bytes[process] = _read_bytes(process)
+            read_bytes[process] = bytes_read(process)
     return Moment(now_ns, _machine_ns(), processes, read_bytes)
 
 
@@ -115,7 +115,8 @@ def _used(process: int) -> tuple[int, int] | None:
     return (on, waited) if threads else None
 
 
-def _read_bytes(process: int) -> int:
+def bytes_read(process: int) -> int:
+    """What calls to read returned to a process since it began."""
     for line in _text(f"/proc/{process}/io").splitlines():
         if line.startswith("rchar:"):
             return int(line.split()[1])

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from . import machine
+
 # Libraries that open files past Python and read them by calls, which the kernel counts ...
 COUNTED_READERS = ("cv2", "h5py", "torchvision.io")
 # ... and those that map files, or read over connections, which nothing here counts.
@@ -54,7 +56,8 @@ def start(folder: str) -> None:
         sys.addaudithook(_hear)
         _hooked = True
     loaded = [name for name in COUNTED_READERS + UNCOUNTED_READERS if name in sys.modules]
-    Path(folder, f"{os.getpid()}.loaded").write_text("\n".join(loaded))
+    # What a worker read until now is its own code.
+    Path(folder, f"{os.getpid()}.loaded").write_text("\n".join([str(machine.bytes_read(os.getpid())), *loaded]))
     _sink = sink
 
 
@@ -86,6 +89,8 @@ class Opens:
     order: list[str] = field(default_factory=list)
     loaded: list[str] = field(default_factory=list)
     """Libraries in the reading processes whose reads are not heard."""
+    worker_start_bytes: int = 0
+    """What workers had read before they were heard."""
 
     @property
     def files(self) -> list[str]:
@@ -139,7 +144,12 @@ def _gather(folder: Path, found: Opens) -> None:
             kept[opened] = _is_data(opened)
         if kept[opened]:
             found.order.append(opened)
-    found.loaded[:] = sorted({name for file in folder.glob("*.loaded") for name in file.read_text().split()})
+    loaded = set()
+    for file in folder.glob("*.loaded"):
+        start_bytes, *names = file.read_text().split()
+        loaded.update(names)
+        found.worker_start_bytes += int(start_bytes) if file.stem != str(os.getpid()) else 0
+    found.loaded[:] = sorted(loaded)
 
 
 def _is_data(name: str) -> bool:

@@ -33,6 +33,8 @@ class Scenario:
     layout: str
     decode_ns: float = 0.0
     """What a reader takes for a sample beside reading it, stated as a cost: feedline waits for it and burns no processor."""
+    budget: str | None = None
+    """What measuring may take at most, and then repetitions end by time; None where they end by steps."""
 
     def text(self, at: str | os.PathLike[str] | None = None) -> str:
         """As TOML: on the files of the job, or with `at` on files of their size that feedline writes there."""
@@ -61,17 +63,23 @@ class Scenario:
             "[training]",
             f"readers = {self.readers}",
             f"prefetch = {self.prefetch}",
-            f"steps = {self.steps}",
+            *([] if self.budget else [f"steps = {self.steps}"]),
             *([f"decode = {{ cost = {toml(_duration(self.decode_ns))} }}"] if self.decode_ns >= 1000 else []),
             "",
             "[measure]",
             f"repetitions = {REPETITIONS}",
+            # A budget is for repetitions that end by their time: that of the steps, if none waits.
+            *(
+                [f"duration = {toml(_duration(self.steps * self.step_ns))}", f"budget = {toml(self.budget)}"]
+                if self.budget
+                else []
+            ),
         ]
         return "\n".join(lines) + "\n"
 
-    def reading_alone(self) -> Scenario:
-        """The same job, if decoding took no time."""
-        return replace(self, decode_ns=0.0)
+    def reading_alone(self, budget: str) -> Scenario:
+        """The same job, if decoding took no time, measured for so long at most."""
+        return replace(self, decode_ns=0.0, budget=budget)
 
     def save(self, path: str | os.PathLike[str], *, at: str | os.PathLike[str] | None = None) -> None:
         """Writes the scenario; with `at` (a folder, `nfs://`, `s3://`) it is about storage that does not hold the job's files."""

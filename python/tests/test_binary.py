@@ -146,6 +146,7 @@ class Real(unittest.TestCase):
             scenario.save(path)
             self.assertIn("ok:", feedline.check(path))
             self.assertIn("ok:", feedline.check(scenario))
+            self.assertIn("ok:", feedline.check(scenario.reading_alone("60s")))
             scenario.save(path, at=self.folder / "new")
             self.assertIn("ok:", feedline.check(path))
 

@@ -175,6 +175,21 @@ class Diagnosing(unittest.TestCase):
             scenario = self.diagnose(Shards(self.world, 40, 5), Step(self.world, 5)).scenario
             self.assertEqual(scenario and scenario.layout, layout)
 
+    def test_what_feedline_read_is_a_busy_share_whichever_cell_decides(self) -> None:
+        rate = {"mean": 400.0, "low": 380.0, "high": 900.0}
+        for deciding, low in (
+            ({"utilization": {"mean": 0.7, "low": 0.6, "high": 1.02}, "doubts": []}, 0.6),
+            ({"utilization": None, "samples_per_s": rate, "doubts": ["narrow"]}, 380 / (4 / 0.005)),
+        ):
+            answer: Any = {"verdicts": [{"verdict": "UNCERTAIN", "sentence": "noisy", "deciding": deciding}]}
+            around = dataclasses.replace(self.world.around(), play=lambda scenario, answer=answer: answer)
+            report = self.diagnose(Loader(self.world, 40, 5), Step(self.world, 5), around=around)
+            alone = report.parts.storage_busy
+            assert alone is not None
+            self.assertAlmostEqual(alone.low, low, delta=0.02)
+            self.assertEqual(alone.high, 1.0)
+            self.assertEqual(report.storage_doubts[0], "UNCERTAIN: noisy")
+
     def test_feedline_that_refuses_is_no_end_of_a_diagnosis(self) -> None:
         def refusing(scenario: Any) -> Any:
             raise feedline.Refused("error: no such folder", 2)

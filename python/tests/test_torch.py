@@ -158,10 +158,12 @@ class Diagnosed(Framework):
 
     def test_what_the_workers_of_a_made_loader_open_is_heard(self) -> None:
         def fresh() -> Any:
-            return DataLoader(Samples(self.folder), 2, num_workers=1, multiprocessing_context="spawn")
+            return DataLoader(Samples(self.folder), 4, num_workers=1, multiprocessing_context="spawn")
 
-        report = feedline.diagnose(fresh, lambda batch: None, steps=34, state=[], storage=False, evict=False)
-        self.assertGreaterEqual(len(report.opens.order), 34)
+        # More steps than there are batches: the counters of workers are read before they end.
+        report = feedline.diagnose(fresh, lambda batch: None, steps=60, state=[], storage=False, evict=False)
+        self.assertEqual(len(report.opens.order), FILES)
+        self.assertNotIn("mapped, or read in part", str(report))
         assert report.scenario is not None
         self.assertEqual((report.scenario.readers, report.scenario.prefetch), (1, 2))
 
