@@ -108,7 +108,7 @@ def once(name: str, files: list[str], folder: str, quiet: bool, followed: bool) 
         for part, predicted in report.limit.without.items() if followed else ():
             then = busy_without(part, files, case)
             errors.append(100 * (then - predicted.mean))
-            print(f"without {part}: predicted {predicted.percent()}, then measured {100 * then:.0f} %", flush=True)
+            print(f"without {part}: said {predicted.percent()}, then measured {100 * then:.0f} %", flush=True)
     print(report.headline() if quiet else report, flush=True)
     return report.limit.name, errors
 
