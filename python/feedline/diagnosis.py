@@ -7,6 +7,7 @@ rounds of one part then differ. Before every pass the random state is what it wa
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -35,6 +36,11 @@ STORAGE_BUDGET = "60s"
 OTHER_FILES = 1000
 
 
+def _play(scenario: Scenario) -> _binary.Answer:
+    with tempfile.TemporaryDirectory(prefix="feedline-") as results:
+        return _binary.run(scenario, results=results)
+
+
 @dataclass
 class Around:
     """What a diagnosis asks of the machine. Tests hand in one that is played."""
@@ -45,7 +51,7 @@ class Around:
     evict: Callable[[Sequence[str]], float | None] = pagecache.evict
     fill: Callable[[Sequence[str]], float | None] = pagecache.fill
     cores: Callable[[], int] = machine.cores
-    play: Callable[[Scenario], _binary.Answer] = lambda scenario: _binary.run(scenario)
+    play: Callable[[Scenario], _binary.Answer] = _play
 
 
 @dataclass

@@ -118,7 +118,7 @@ def find(parts: Parts) -> Limit:
 def _named(parts: Parts) -> Limit:
     gone = without(parts)
     if parts.busy is None:
-        return Limit("uncertain", "too few batches for an interval", {}, MORE_STEPS)
+        return Limit("uncertain", "; ".join(parts.lacks) or "too few batches for an interval", {}, MORE_STEPS)
     if parts.not_cold and (parts.busy.high >= FED or not gone or gone["storage"].mean <= gone["decoding"].mean + ALIKE):
         # What is in memory hides storage, and nothing else.
         return Limit("uncertain", parts.not_cold, {}, "measure on files that nobody else reads, and that this user owns")

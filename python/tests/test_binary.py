@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 import feedline
-from feedline import _binary
+from feedline import _binary, diagnosis
 from feedline.scenario import Scenario, of_files
 
 SCENARIO = """
@@ -87,6 +87,13 @@ class Fake(unittest.TestCase):
             feedline.run("job.toml")
         asked = self.asked()
         self.assertFalse(os.path.exists(asked[asked.index("--results") + 1]))
+
+    def test_what_a_diagnosis_measures_leaves_no_record(self) -> None:
+        self.says('{"verdicts": []}')
+        diagnosis.Around().play(Scenario(4, 1.5e6, 5_000, 2, 4, 16, "/data", ".bin", "files"))
+        asked = self.asked()
+        self.assertFalse(os.path.exists(asked[asked.index("--results") + 1]))
+        self.assertFalse(os.path.exists(asked[1]))
 
     def test_rows_are_the_lines_of_a_record(self) -> None:
         self.says('{"rep": 0, "throughput_bps": 2.5}\n{"rep": 1, "throughput_bps": 3}')
