@@ -18,6 +18,12 @@ perf *ARGS:
 test-versus:
     cargo test --manifest-path versus/Cargo.toml --target-dir target
 
+# The tests of the Python package, by the executable of a release build and the Python that is named. Those of PyTorch, Lightning
+# and transformers run where these are installed, and say so where not.
+python PYTHON="python3":
+    cargo build --release -p feedline -p truth
+    cd python && FEEDLINE="$PWD/../target/release/feedline" {{PYTHON}} -m unittest discover --top-level-directory . --start-directory tests
+
 # feedline against fio, in turn, judged from outside: `just versus` for all cases, or names. Needs fio and a quiet machine.
 versus *ARGS:
     cargo build --release -p feedline
@@ -60,7 +66,7 @@ dist-try:
     packaging/try
 
 # What every submission must pass.
-ci: lint test test-versus truth docs
+ci: lint test test-versus truth python docs
     .ci/quickstart
 
 # Coverage-guided fuzzing of every parser of outside bytes: `just fuzz [SECONDS [TARGET ...]]`.

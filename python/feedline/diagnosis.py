@@ -1,0 +1,356 @@
+"""`diagnose`: a job, and each part of it by itself, until the limit has a name.
+
+The parts are measured in two rounds, the second in the opposite order, so that a machine that changes meanwhile is seen: two
+rounds of one part then differ. Before every pass the random state is what it was, so that each pass asks for the same batches.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import _binary, accelerators, evidence, limits, machine, opens, pagecache, spans
+from . import scenario as scenarios
+from .evidence import Played
+from .kept import Kept
+from .opens import Opens
+from .report import Report
+from .scenario import Scenario
+from .spans import Span
+from .watch import Clock, Pass, Waits, bare, samples_of
+
+ROUNDS = 2
+# More of the files in memory than this, and a pass is not cold; less, and it is not warm.
+COLD_SHARE_MAX = 0.05
+WARM_SHARE_MIN = 0.95
+# What workers read from each other, and of code, at most.
+PIPES_BYTES = 4 << 20
+# What feedline's own reading of the files may take.
+STORAGE_BUDGET = "60s"
+# Files below their folder for each that was opened, up to which feedline lists it: a pass opens a part of a dataset.
+OTHER_FILES = 1000
+
+
+def _play(scenario: Scenario) -> _binary.Answer:
+    with tempfile.TemporaryDirectory(prefix="feedline-") as results:
+        return _binary.run(scenario, results=results)
+
+
+@dataclass
+class Around:
+    """What a diagnosis asks of the machine. Tests hand in one that is played."""
+
+    clock: Clock = time.perf_counter_ns
+    moment: Callable[[int], machine.Moment] = machine.moment
+    hearing: Callable[[Any], AbstractContextManager[Opens]] = opens.hearing
+    evict: Callable[[Sequence[str]], float | None] = pagecache.evict
+    fill: Callable[[Sequence[str]], float | None] = pagecache.fill
+    cores: Callable[[], int] = machine.cores
+    play: Callable[[Scenario], _binary.Answer] = _play
+
+
+@dataclass
+class Diagnosis:
+    """The passes that were made, by part, and what is known of the loader."""
+
+    loader: Any
+    step: Callable[[Any], Any]
+    steps: int
+    kept: Kept
+    around: Around
+    rounds: dict[str, list[Played]] = field(default_factory=dict)
+    lacks: list[str] = field(default_factory=list)
+    not_cold: str | None = None
+    unseen: str | None = None
+    opens: Opens = field(default_factory=Opens)
+    first: Any = None
+    """The loader of the first pass, which says how it fetches."""
+
+    def source(self) -> Any:
+        """What a pass iterates: the loader, or what the factory makes."""
+        return self.loader if hasattr(self.loader, "__iter__") else self.loader()
+
+    @property
+    def workers(self) -> int:
+        """Processes that fetch, 0 where the job's own does."""
+        return int(getattr(self.first, "num_workers", 0) or 0)
+
+    @property
+    def ahead(self) -> int:
+        """Batches that are fetched ahead."""
+        return self.workers * int(getattr(self.first, "prefetch_factor", None) or 2)
+
+    def play(self, part: str, source: Any, step: Callable[[Any], Any] | None) -> Played:
+        """A pass of at most `steps` batches."""
+        self.kept.restore_random()
+        waits = Waits(self.steps, self.around.clock, events=False)
+        before = self.around.moment(self.around.clock())
+        waits.begin()
+        first = None
+        batches = Pass(iter(source), waits)
+        while not waits.full:
+            try:
+                batch = next(batches)
+            except StopIteration:
+                break
+            first = batch if first is None else first
+            if step is not None:
+                step(batch)
+                # The call only launches what the accelerator is to do.
+                accelerators.synchronize()
+            if len(waits.wait_ns) == self.steps:
+                waits.end()
+        after = self.around.moment(self.around.clock())
+        played = Played(waits, machine.between(before, after), machine.bytes_between(before, after), first)
+        self.rounds.setdefault(part, []).append(played)
+        return played
+
+
+def diagnose(
+    loader: Any,
+    step: Callable[[Any], Any],
+    *,
+    steps: int = 200,
+    state: Sequence[Any] | None = None,
+    without_storage: Any = None,
+    evict: bool = True,
+    storage: bool = True,
+    around: Around | None = None,
+) -> Report:
+    """Measures the job and its parts, names the limit, and says what removing it gives.
+
+    `loader` can be iterated again, or is a function that makes one. `state` lists what `step` changes (model, optimizer,
+    scheduler, scaler): all of it is restored at the end, with the random state; `state=[]` says that a step keeps nothing. The
+    files that the loader opens are dropped from the page cache (`evict`), and feedline reads them too (`storage`).
+    `without_storage` is a loader of the same batches from memory, where nobody can see which files are read.
+
+    An error of the loader or of the step is raised as it is, once everything is restored.
+    """
+    around = around or Around()
+    loader, without_storage = bare(loader), bare(without_storage)
+    if state is None:
+        raise ValueError(
+            "a step changes a model: hand what it changes, state=[model, optimizer], so that it can be restored; "
+            "state=[] where it changes nothing"
+        )
+    if accelerators.rank_and_world()[1] > 1:
+        raise RuntimeError(
+            "diagnose measures one process: ranks would wait for each other. wrap(loader, record=...) measures all ranks"
+        )
+    if not hasattr(loader, "__iter__") and not callable(loader):
+        raise TypeError(f"a loader is iterated, or makes one when it is called; {type(loader).__name__} does neither")
+    if steps < ROUNDS * (spans.BATCHES_MIN + 1):
+        raise ValueError(f"steps = {steps}: {ROUNDS * (spans.BATCHES_MIN + 1)} are the fewest that give an interval")
+    kept = Kept(state, loader)
+    found = Diagnosis(loader, step, steps // ROUNDS, kept, around)
+    try:
+        _measure(found, without_storage, evict)
+    finally:
+        kept.restore()
+    return _conclude(found, without_storage, storage)
+
+
+def _measure(found: Diagnosis, without_storage: Any, evict: bool) -> None:
+    if hasattr(found.loader, "__next__"):
+        # A generator gives its batches once: they go to the job itself.
+        found.lacks.append("a one-shot iterator gives waits alone: hand a function that makes the loader")
+        found.play("job", found.loader, found.step)
+        return
+    look = _look(found)
+    if len(look.waits.wait_ns) < found.steps and look.batch is not None:
+        # Workers end with the last batch and take their counters along, so the passes end before.
+        found.steps = len(look.waits.wait_ns)
+        look = _look(found)
+    if look.batch is None:
+        found.lacks.append("the loader gave no batch")
+        return
+    _say_what_is_unseen(found, look)
+    if not evict:
+        found.lacks.append("files were left in memory: what storage takes is not in these figures")
+    forth = ("loader from memory", "job from memory", "job", "loader", "step")
+    for part in forth + forth[::-1]:
+        if part.endswith("from memory"):
+            _from_memory(found, part, without_storage)
+        elif part == "step":
+            found.play(part, [look.batch] * found.steps, found.step)
+        else:
+            if evict:
+                _evict(found)
+            found.play(part, found.source(), found.step if part == "job" else None)
+
+
+def _look(found: Diagnosis) -> Played:
+    """A first pass over the loader, which tells what it opens."""
+    found.first = found.source()
+    with found.around.hearing(found.first) as heard:
+        look = found.play("look", found.first, None)
+    found.opens = heard
+    look.read_bytes -= heard.worker_start_bytes
+    return look
+
+
+def _say_what_is_unseen(found: Diagnosis, look: Played) -> None:
+    seen = found.opens.bytes()
+    told = 0.5 * seen <= look.read_bytes <= 2 * seen + PIPES_BYTES
+    for name in found.opens.loaded:
+        if not told or name in opens.UNCOUNTED_READERS:
+            found.unseen = f"{name} is loaded in the loader, and what it opens is unseen"
+            found.lacks.append(found.unseen)
+    if not found.opens.order:
+        found.lacks.append("no file was seen to be opened: reads are past Python, over a network, or there are none")
+    elif look.read_bytes < 0.5 * seen:
+        found.lacks.append("files are mapped, or read in part: which bytes is unseen")
+    elif look.read_bytes > 2 * seen + PIPES_BYTES:
+        found.unseen = "more was read than the opened files hold: other reads are unseen, or some are read again"
+        found.lacks.append(found.unseen)
+
+
+def _evict(found: Diagnosis) -> None:
+    stayed = found.around.evict(found.opens.files)
+    if found.opens.files and (stayed is None or stayed > COLD_SHARE_MAX):
+        share = "an unknown share" if stayed is None else f"{100 * stayed:.0f} %"
+        found.not_cold = f"the page cache was not proven cold: {share} of the files stayed in memory"
+        _lack(found, found.not_cold)
+
+
+def _from_memory(found: Diagnosis, part: str, without_storage: Any) -> None:
+    step = found.step if part.startswith("job") else None
+    if without_storage is not None:
+        found.play(part, without_storage() if callable(without_storage) else without_storage, step)
+        return
+    if not found.opens.order:
+        return
+    there = found.around.fill(found.opens.files)
+    if there is None or there < WARM_SHARE_MIN:
+        share = "an unknown share" if there is None else f"{100 * there:.0f} %"
+        _lack(found, f"the page cache was not proven warm: {share} of the files is in memory")
+        return
+    found.play(part, found.source(), step)
+
+
+def _lack(found: Diagnosis, sentence: str) -> None:
+    if sentence not in found.lacks:
+        found.lacks.append(sentence)
+
+
+def _warm_up(found: Diagnosis, part: str) -> int:
+    # Workers begin together: what they have fetched by then is no rate.
+    return 1 if part == "step" else max(1, found.ahead)
+
+
+def _batch_ns(found: Diagnosis, part: str) -> Span | None:
+    return evidence.batch_ns(found.rounds.get(part, []), _warm_up(found, part))
+
+
+def _unsteady(found: Diagnosis) -> str | None:
+    for part, rounds in found.rounds.items():
+        took = evidence.unsteady(rounds, _warm_up(found, part))
+        if took:
+            return f"rounds of the {part} took {took}"
+    return None
+
+
+def _conclude(found: Diagnosis, without_storage: Any, storage: bool) -> Report:
+    parts = limits.Parts(
+        busy=evidence.busy(found.rounds.get("job", []), _warm_up(found, "job")),
+        job=_batch_ns(found, "job"),
+        step=_batch_ns(found, "step"),
+        loader=_batch_ns(found, "loader"),
+        warm=_batch_ns(found, "loader from memory"),
+        warm_job=_batch_ns(found, "job from memory"),
+        warm_busy=evidence.busy(found.rounds.get("job from memory", []), _warm_up(found, "job")),
+        workers=found.workers,
+        cores=found.around.cores(),
+        use=[played.use for part, rounds in found.rounds.items() if part != "look" for played in rounds],
+        unsteady=_unsteady(found),
+        not_cold=found.not_cold,
+        unseen=None if without_storage is not None else found.unseen,
+        lacks=found.lacks,
+    )
+    loader = found.rounds.get("loader from memory") or found.rounds.get("loader")
+    if loader:
+        parts.loader_cpu_ns = sum(one.use.own_ns for one in loader) / max(1, sum(len(one.waits.step_ns) for one in loader))
+    jobs = found.rounds.get("job", [])
+    if jobs:
+        found.lacks += [lack for lack in jobs[0].waits.lacks() if lack not in found.lacks]
+    if parts.step and parts.loader and parts.step.mean < 0.01 * parts.loader.mean:
+        _lack(found, f"a step took {parts.step.mean / 1e3:.3g} us: it does nothing, or returns before its work is done")
+    scenario = _scenario(found, parts)
+    doubts: list[str] = []
+    if scenario is not None and storage and without_storage is None:
+        parts.storage_busy, doubts = _by_feedline(found, scenario)
+    return Report(limits.find(parts), parts, found.opens, found.kept.names, scenario, doubts, _first_batch_s(found))
+
+
+def _first_batch_s(found: Diagnosis) -> float | None:
+    jobs = found.rounds.get("job", [])
+    return jobs[0].waits.first_ns[0] / 1e9 if jobs and jobs[0].waits.first_ns else None
+
+
+def _scenario(found: Diagnosis, parts: limits.Parts) -> Scenario | None:
+    """The scenario of the job; None where its reads are unseen: an order is never invented."""
+    look = found.rounds.get("look", [])
+    if not look or not found.opens.order or not parts.step or not parts.loader:
+        return None
+    batch = samples_of(look[-1].batch) or int(getattr(found.first, "batch_size", 0) or 0)
+    if batch < 1:
+        found.lacks.append("the number of samples in a batch is unknown: no scenario")
+        return None
+    batches = len(look[-1].waits.wait_ns)
+    each = len(found.opens.order) >= 0.5 * batch * batches
+    root, suffix = scenarios.of_files(found.opens.files)
+    layout = "files" if each else scenarios.LAYOUTS.get(suffix)
+    if layout is None or (not each and look[-1].read_bytes < 0.5 * found.opens.bytes()):
+        found.lacks.append("files are read in part, or in a form that feedline does not know: no scenario")
+        return None
+    if root == os.sep:
+        found.lacks.append("files have no folder in common: no scenario")
+        return None
+    size = found.opens.bytes() / len(found.opens.order) if each else max(look[-1].read_bytes, 1) / (batch * batches)
+    readers = max(1, found.workers)
+    decode = parts.warm.mean * readers / batch if parts.warm else 0.0
+    steps = min(batches, len(found.opens.files) // batch) if each else batches
+    return Scenario(
+        batch, parts.step.mean, max(1, round(size)), readers, found.ahead, max(1, steps), root, suffix, layout, decode
+    )
+
+
+def _crowded(root: str, files_max: int) -> bool:
+    """Whether there are more files below a folder; it looks at no more than tell."""
+    seen = 0
+    for _, _, names in os.walk(root):
+        seen += len(names)
+        if seen > files_max:
+            return True
+    return False
+
+
+def _by_feedline(found: Diagnosis, scenario: Scenario) -> tuple[Span | None, list[str]]:
+    """Busy share of the same job with a loader that only reads, by feedline, from a cold cache that it proves."""
+    if scenario.steps < scenarios.STEPS_MIN:
+        return None, [f"{scenario.steps} steps without reading a file twice are too few"]
+    if _crowded(scenario.root, OTHER_FILES * len(found.opens.files)):
+        return None, [f"{scenario.root} holds many files beside those of the job: not read"]
+    try:
+        answer = found.around.play(scenario.reading_alone(STORAGE_BUDGET))
+    except (FileNotFoundError, _binary.Failed) as error:
+        return None, [f"feedline did not read the files: {error}"]
+    verdict = next(iter(answer.get("verdicts", [])), None)
+    if verdict is None or "deciding" not in verdict:
+        return None, ["UNCERTAIN: feedline judged no cell of these files"]
+    deciding = verdict["deciding"]
+    doubts = list(deciding.get("doubts", []))
+    told = deciding.get("utilization")
+    if told is None:
+        # Decided by a closed loop of as many reads: what it gives, of what steps take without waiting.
+        taken = scenario.batch / (scenario.step_ns / 1e9)
+        rate = deciding["samples_per_s"]
+        told = {"mean": rate["mean"] / taken, "low": rate["low"] / taken, "high": rate["high"] / taken}
+    if verdict.get("verdict") == "UNCERTAIN":
+        doubts.insert(0, f"UNCERTAIN: {verdict.get('sentence', '')}")
+    return Span(min(1.0, told["mean"]), max(0.0, min(1.0, told["low"])), min(1.0, told["high"])), doubts

@@ -1,0 +1,159 @@
+"""Which files a loader opens, and in which order, as Python itself tells of it.
+
+An audit hook in each process that reads hears of every file that is opened through Python. Libraries that open files in C, C++ or
+Rust are not heard: they are named where they are loaded, and what they read is said to be unseen.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import machine
+
+# Libraries that open files past Python and read them by calls, which the kernel counts ...
+COUNTED_READERS = ("cv2", "h5py", "torchvision.io")
+# ... and those that map files, or read over connections, which nothing here counts.
+UNCOUNTED_READERS = (
+    "awscrt", "boto3", "deeplake", "google.cloud.storage", "lmdb", "nvidia.dali", "pyarrow", "s3fs", "s3torchconnector",
+    "safetensors", "tensorflow",
+)  # fmt: skip
+
+# The hook of this process writes here, if anywhere: a hook cannot be taken away again.
+_sink: int | None = None
+_hooked = False
+
+
+def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    if event != "open" or _sink is None:
+        return
+    path, _, flags = arguments
+    if not isinstance(path, (str, bytes)) or not isinstance(flags, int) or flags & os.O_ACCMODE != os.O_RDONLY:
+        return
+    if os.fstat(_sink).st_nlink == 0:
+        # Nobody reads it any more: workers that persist outlive the diagnosis that started them.
+        stop()
+        return
+    name = os.path.abspath(os.fsencode(path))
+    if b"\n" not in name:
+        os.write(_sink, b"%d %s\n" % (time.monotonic_ns(), name))
+
+
+def start(folder: str) -> None:
+    """Hears of what this process opens from now on, into a file of its own in that folder."""
+    global _sink, _hooked
+    _sink = None
+    sink = os.open(os.path.join(folder, f"{os.getpid()}.opens"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    if not _hooked:
+        sys.addaudithook(_hear)
+        _hooked = True
+    loaded = [name for name in COUNTED_READERS + UNCOUNTED_READERS if name in sys.modules]
+    # What a worker read until now is its own code.
+    Path(folder, f"{os.getpid()}.loaded").write_text("\n".join([str(machine.bytes_read(os.getpid())), *loaded]))
+    _sink = sink
+
+
+def stop() -> None:
+    """Hears of nothing any more in this process."""
+    global _sink
+    if _sink is not None:
+        sink, _sink = _sink, None
+        os.close(sink)
+
+
+class InWorker:
+    """`worker_init_fn` of a loader: begins to hear, then does what the job's own function does."""
+
+    def __init__(self, folder: str, own: Callable[[int], None] | None) -> None:
+        self._folder = folder
+        self._own = own
+
+    def __call__(self, worker: int) -> None:
+        start(self._folder)
+        if self._own is not None:
+            self._own(worker)
+
+
+@dataclass
+class Opens:
+    """Files that were opened to be read, in order."""
+
+    order: list[str] = field(default_factory=list)
+    loaded: list[str] = field(default_factory=list)
+    """Libraries in the reading processes whose reads are not heard."""
+    worker_start_bytes: int = 0
+    """What workers had read before they were heard."""
+
+    @property
+    def files(self) -> list[str]:
+        """Each file once."""
+        return list(dict.fromkeys(self.order))
+
+    def bytes(self) -> int:
+        """Bytes of all that was opened, each time it was."""
+        sizes = {path: os.path.getsize(path) for path in self.files}
+        return sum(sizes[path] for path in self.order)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the order, one path a line."""
+        Path(path).write_text("".join(f"{name}\n" for name in self.order))
+
+
+@contextmanager
+def hearing(loader: Any) -> Iterator[Opens]:
+    """What `loader` opens within; its workers are told as they start, and this process reads where it has none."""
+    found = Opens()
+    with tempfile.TemporaryDirectory(prefix="feedline-") as folder:
+        own = getattr(loader, "worker_init_fn", None)
+        workers = getattr(loader, "num_workers", 0) if hasattr(loader, "worker_init_fn") else 0
+        if workers:
+            loader.worker_init_fn = InWorker(folder, own)
+        else:
+            start(folder)
+        try:
+            yield found
+        finally:
+            if workers:
+                loader.worker_init_fn = own
+            else:
+                stop()
+            _gather(Path(folder), found)
+
+
+def _gather(folder: Path, found: Opens) -> None:
+    lines: list[tuple[int, str]] = []
+    for file in sorted(folder.glob("*.opens")):
+        last = b""
+        for line in file.read_bytes().splitlines():
+            stamp, _, name = line.partition(b" ")
+            # Some libraries open a file several times before they read it once.
+            if name != last:
+                lines.append((int(stamp), os.fsdecode(name)))
+            last = name
+    kept: dict[str, bool] = {}
+    for _, opened in sorted(lines):
+        if opened not in kept:
+            kept[opened] = _is_data(opened)
+        if kept[opened]:
+            found.order.append(opened)
+    loaded = set()
+    for file in folder.glob("*.loaded"):
+        start_bytes, *names = file.read_text().split()
+        loaded.update(names)
+        found.worker_start_bytes += int(start_bytes) if file.stem != str(os.getpid()) else 0
+    found.loaded[:] = sorted(loaded)
+
+
+def _is_data(name: str) -> bool:
+    code = (".py", ".pyc", ".so")
+    python = tuple(os.path.join(sysconfig.get_path(kind), "") for kind in ("stdlib", "purelib", "platlib"))
+    system = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/share/zoneinfo/")
+    return not name.endswith(code) and not name.startswith(python + system) and os.path.isfile(name)

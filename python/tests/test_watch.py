@@ -1,0 +1,256 @@
+"""What is measured of a loader, and what is left as it was."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import tempfile
+import unittest
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import feedline
+from feedline import accelerators
+from feedline.watch import Waits, samples_of
+
+from .played import MS, Batch, Loader, Step, World
+
+
+class Own:
+    """A loader with attributes of its own and no length."""
+
+    def __init__(self, batches: list[Any]) -> None:
+        self.batches = batches
+        self.epoch = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        self.epoch = epoch
+
+    def __iter__(self) -> Any:
+        return iter(self.batches)
+
+
+def raising() -> Any:
+    yield Batch([1])
+    raise OSError("key=secret")
+
+
+class Figures(unittest.TestCase):
+    def test_waits_steps_first_batch_and_gap_are_what_the_clock_says(self) -> None:
+        world = World(1, noise=0)
+        loader = feedline.wrap(Loader(world, 2, 3, workers=0, batches=20), clock=world.clock)
+        step = Step(world, 15)
+        for _ in range(2):
+            for batch in loader:
+                step(batch)
+            world.now_ns += 100 * MS
+            world.cached.clear()
+        waits = feedline.waits(loader)
+        self.assertEqual(set(waits.wait_ns), {5 * MS})
+        self.assertEqual(set(waits.step_ns), {15 * MS})
+        self.assertEqual((waits.first_ns, waits.gap_ns, waits.begins), ([5 * MS, 5 * MS], [105 * MS], [0, 20]))
+        busy = waits.busy()
+        assert busy is not None
+        self.assertAlmostEqual(busy.mean, 0.75)
+        self.assertEqual(waits.lacks(), [])
+        self.assertIn("in steps 75 % of 40 steps", str(waits))
+
+    def test_measuring_ends_by_count_and_the_loader_goes_on(self) -> None:
+        world = World(1, noise=0)
+        loader = feedline.wrap(Loader(world, 2, 3, workers=0, batches=20), steps=7, clock=world.clock)
+        self.assertEqual(sum(1 for _ in loader), 20)
+        self.assertEqual(len(feedline.waits(loader).step_ns), 7)
+
+    def test_a_step_that_nobody_saw_ending_does_not_count(self) -> None:
+        world = World(1, noise=0)
+        loader = feedline.wrap(Loader(world, 2, 3, workers=0, batches=20), clock=world.clock)
+        for _ in range(3):
+            for at, _batch in enumerate(loader):
+                if at == 4:
+                    break
+            world.now_ns += 500 * MS
+        waits = feedline.waits(loader)
+        self.assertEqual((len(waits.wait_ns), len(waits.step_ns)), (5 + 4 + 4, 4 + 4 + 4))
+        self.assertLess(max(waits.step_ns), MS)
+
+    def test_the_samples_of_a_batch_are_found_where_frameworks_put_them(self) -> None:
+        array = SimpleNamespace(shape=(8, 3))
+        for batch, count in ((array, 8), ([array, array], 8), ({"x": [array]}, 8), (Batch([1, 2]), 2), (3, 0), ({}, 0)):
+            self.assertEqual(samples_of(batch), count, batch)
+
+    def test_unlike_batches_are_told_but_not_the_rest_at_the_end(self) -> None:
+        for sizes, alike in (([8] * 20 + [3], True), ([8, 4] * 10, False)):
+            loader = feedline.wrap(Own([Batch(range(size)) for size in sizes]))
+            list(loader)
+            self.assertEqual(feedline.waits(loader).alike(), alike)
+
+    def test_an_empty_loader_says_what_is_lacking(self) -> None:
+        loader = feedline.wrap(Own([]))
+        self.assertEqual(list(loader), [])
+        self.assertIn("no batch was measured", str(feedline.waits(loader)))
+        self.assertIsNone(feedline.waits(loader).busy())
+
+    def test_too_few_batches_give_no_interval(self) -> None:
+        loader = feedline.wrap(Own([Batch([1])] * 10))
+        list(loader)
+        self.assertIsNone(feedline.waits(loader).busy())
+        self.assertIn("10 batches are too few for an interval", str(feedline.waits(loader)))
+
+
+class Passive(unittest.TestCase):
+    def test_all_but_iteration_is_the_loaders_own(self) -> None:
+        own = Own([Batch([1])])
+        loader = feedline.wrap(own)
+        loader.set_epoch(3)
+        loader.batches = [Batch([2])]
+        self.assertIsInstance(loader, Own)
+        self.assertEqual((own.epoch, list(loader)), (3, [[2]]))
+        self.assertFalse(hasattr(loader, "__len__"))
+        self.assertTrue(loader)
+        with self.assertRaises(AttributeError):
+            _ = loader.nothing
+        del loader.epoch
+        self.assertFalse(hasattr(own, "epoch"))
+        self.assertEqual(len(feedline.wrap(Loader(World(1), 1, 1, batches=9))), 9)
+
+    def test_a_copy_and_what_another_process_gets_is_the_loader_itself(self) -> None:
+        loader = feedline.wrap(Own([Batch([1])]))
+        for other in (copy.deepcopy(loader), pickle.loads(pickle.dumps(loader))):
+            self.assertIs(type(other), Own)
+
+    def test_the_loaders_error_reaches_the_job_and_its_words_are_not_kept(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            loader = feedline.wrap(Own([]), record=folder)
+            loader.batches = raising()
+            with self.assertRaisesRegex(OSError, "key=secret"):
+                list(loader)
+            self.assertEqual(feedline.waits(loader).error, "OSError")
+            self.assertNotIn("secret", str(feedline.waits(loader)))
+            self.assertNotIn("secret", Path(folder, "rank-0.json").read_text())
+
+    def test_a_generator_is_measured_by_next_too(self) -> None:
+        loader = feedline.wrap(Batch([at]) for at in range(5))
+        self.assertEqual(next(loader), [0])
+        self.assertEqual([next(loader), next(loader)], [[1], [2]])
+        self.assertEqual(len(feedline.waits(loader).step_ns), 2)
+
+    def test_what_is_no_loader_is_refused(self) -> None:
+        with self.assertRaisesRegex(TypeError, "a loader is iterated, and int cannot be"):
+            feedline.wrap(3)
+        with self.assertRaisesRegex(ValueError, "wrapped already"):
+            feedline.wrap(feedline.wrap([1]))
+        with self.assertRaisesRegex(ValueError, "steps = 0"):
+            feedline.wrap([1], steps=0)
+        with self.assertRaisesRegex(TypeError, "not wrapped"):
+            feedline.waits([1])
+
+    def test_what_accelerate_builds_from_a_watched_loader_is_watched(self) -> None:
+        class Accelerator:
+            def prepare_data_loader(self, data_loader: Any) -> Any:
+                return Own([Batch([at, at]) for (at,) in data_loader.batches])
+
+        accelerators.follow_prepare(SimpleNamespace(Accelerator=Accelerator), type(feedline.wrap([1])).__mro__[1], _around)
+        loader = feedline.wrap(Own([Batch([1]), Batch([2])]))
+        prepared = Accelerator().prepare_data_loader(loader)
+        self.assertEqual(list(prepared), [[1, 1], [2, 2]])
+        self.assertEqual(len(feedline.waits(loader).step_ns), 2)
+        self.assertIs(type(Accelerator().prepare_data_loader(Own([Batch([1])]))), Own)
+
+
+def _around(watched: Any, prepared: Any) -> Any:
+    from feedline.watch import _around as around
+
+    return around(watched, prepared)
+
+
+class Events(unittest.TestCase):
+    """The order of CUDA events, on a stream that is played."""
+
+    def test_the_stream_waits_from_the_end_of_a_step_to_the_next_and_nothing_is_synchronised(self) -> None:
+        stream = {"now_ms": 0.0}
+
+        class Event:
+            def __init__(self, enable_timing: bool) -> None:
+                self.at_ms = 0.0
+
+            def record(self) -> None:
+                self.at_ms = stream["now_ms"]
+
+            def query(self) -> bool:
+                return True
+
+            def elapsed_time(self, other: Event) -> float:
+                return other.at_ms - self.at_ms
+
+        waits = Waits(50, lambda: 0)
+        waits.gpu = accelerators.Events(SimpleNamespace(Event=Event), 0)
+        waits.begin()
+        for _ in range(41):
+            waits.ask()
+            stream["now_ms"] += 6
+            waits.came()
+            stream["now_ms"] += 2
+        waits.end()
+        busy = waits.busy()
+        assert busy is not None
+        self.assertAlmostEqual(busy.mean, 0.25)
+        self.assertIn("GPU busy 25 %", str(waits))
+
+
+class RankFiles(unittest.TestCase):
+    def written(self, folder: str, rank: int, wait_ms: int, step_ms: int, steps: int = 40, **other: Any) -> None:
+        told = {
+            "version": 1, "rank": rank, "world": 4, "wait_ns": [wait_ms * MS] * steps, "step_ns": [step_ms * MS] * steps,
+            "begins": [0], "first_ns": [], "gap_ns": [], "error": None,
+        }  # fmt: skip
+        Path(folder, f"rank-{rank}.json").write_text(json.dumps({**told, **other}))
+
+    def test_the_rank_whose_batches_are_late_is_told_from_those_that_wait_for_it(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for rank in range(4):
+                self.written(folder, rank, *((30, 10) if rank == 2 else (1, 39)))
+            found = feedline.ranks(folder)
+            self.assertEqual((found.slowest, found.steps), (2, 40))
+            self.assertAlmostEqual(found.wait_share[2], 0.75)
+            self.assertEqual(found.others_share[2], 0)
+            self.assertAlmostEqual(found.others_share[0], 29 / 40)
+
+    def test_ranks_that_all_wait_alike_name_none(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for rank in range(4):
+                self.written(folder, rank, 30, 10)
+            self.assertIsNone(feedline.ranks(folder).slowest)
+
+    def test_ranks_that_disagree_are_put_together_by_count_and_told(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            self.written(folder, 0, 1, 39)
+            self.written(folder, 1, 30, 10, steps=25, error="RuntimeError")
+            found = feedline.ranks(folder)
+            self.assertEqual(found.steps, 25)
+            lacks = "\n".join(found.lacks)
+            self.assertIn("2 of 4 ranks wrote a file; missing: 2, 3", lacks)
+            self.assertIn("different numbers of steps, rank 1 the fewest (25)", lacks)
+            self.assertIn("rank 1 ended with RuntimeError", lacks)
+
+    def test_what_is_no_file_of_a_rank_is_named(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(FileNotFoundError, "no rank-"):
+                feedline.ranks(folder)
+            for wrong in ("{", '{"version": 9}', "[]"):
+                Path(folder, "rank-0.json").write_text(wrong)
+                with self.assertRaisesRegex(ValueError, "rank-0.json is not what a rank writes"):
+                    feedline.ranks(folder)
+
+    def test_a_rank_writes_what_is_read(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            loader = feedline.wrap(Own([Batch([1])] * 30), record=folder)
+            list(loader)
+            found = feedline.ranks(folder)
+            self.assertEqual((found.steps, list(found.wait_share)), (30, [0]))
+            self.assertEqual([path.name for path in Path(folder).iterdir()], ["rank-0.json"])
+
+
+if __name__ == "__main__":
+    unittest.main()
