@@ -30,6 +30,8 @@ COLD_SHARE_MAX = 0.05
 WARM_SHARE_MIN = 0.95
 # What workers read from each other, and of code, at most.
 PIPES_BYTES = 4 << 20
+# Readers that compute for less of their time than this wait for something else, such as a lock or a service.
+BURNT_SHARE_MIN = 0.5
 # What feedline's own reading of the files may take.
 STORAGE_BUDGET = "60s"
 # Files below their folder for each that was opened, up to which feedline lists it: a pass opens a part of a dataset.
@@ -313,11 +315,21 @@ def _scenario(found: Diagnosis, parts: limits.Parts) -> Scenario | None:
         return None
     size = found.opens.bytes() / len(found.opens.order) if each else max(look[-1].read_bytes, 1) / (batch * batches)
     readers = max(1, found.workers)
-    decode = parts.warm.mean * readers / batch if parts.warm else 0.0
+    decode, burns = _decoding(parts, readers, batch)
     steps = min(batches, len(found.opens.files) // batch) if each else batches
     return Scenario(
-        batch, parts.step.mean, max(1, round(size)), readers, found.ahead, max(1, steps), root, suffix, layout, decode
+        batch, parts.step.mean, max(1, round(size)), readers, found.ahead, max(1, steps), root, suffix, layout, decode, burns
     )
+
+
+def _decoding(parts: limits.Parts, readers: int, batch: int) -> tuple[float, bool]:
+    """What decoding a sample takes a reader, and whether that is processor time."""
+    if parts.warm is None:
+        return 0.0, False
+    whole = parts.warm.mean * readers / batch
+    # No more than the time itself: batches that were fetched ahead and never taken are in the processor time too.
+    burnt = min(whole, parts.loader_cpu_ns / batch)
+    return (burnt, True) if burnt >= BURNT_SHARE_MIN * whole else (whole, False)
 
 
 def _crowded(root: str, files_max: int) -> bool:

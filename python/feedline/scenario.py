@@ -18,7 +18,7 @@ LAYOUTS = {".tar": "webdataset", ".tfrecord": "tfrecord", ".npy": "records", ".p
 
 @dataclass(frozen=True)
 class Scenario:
-    """A training job as feedline plays it: batches, readers, steps, and a stated cost for what decoding takes."""
+    """A training job as feedline plays it: batches, readers, steps, and a stated time for what decoding takes."""
 
     batch: int
     step_ns: float
@@ -32,7 +32,9 @@ class Scenario:
     """Which files below it; empty for all."""
     layout: str
     decode_ns: float = 0.0
-    """What a reader takes for a sample beside reading it, stated as a cost: feedline waits for it and burns no processor."""
+    """What a reader takes for a sample beside reading it."""
+    decode_burns: bool = False
+    """Whether that is processor time, which feedline burns; else it waits so long."""
     budget: str | None = None
     """What measuring may take at most, and then repetitions end by time; None where they end by steps."""
 
@@ -44,9 +46,10 @@ class Scenario:
             "sample_size": f"{self.sample_bytes} B",
             "count": 1,
         }
+        how = "cpu" if self.decode_burns else "cost"
         lines = [
             "# Written by feedline.diagnose: the job as it was measured. `feedline run` plays it, `feedline size` finds how many",
-            "# accelerators the storage feeds. Decoding is a stated cost and takes no processor time.",
+            "# accelerators the storage feeds. Decoding is a stated time: `cpu` keeps a processor busy, `cost` does not.",
             "version = 1",
             f"need = {toml(need)}",
             "",
@@ -64,7 +67,7 @@ class Scenario:
             f"readers = {self.readers}",
             f"prefetch = {self.prefetch}",
             *([] if self.budget else [f"steps = {self.steps}"]),
-            *([f"decode = {{ cost = {toml(_duration(self.decode_ns))} }}"] if self.decode_ns >= 1000 else []),
+            *([f"decode = {{ {how} = {toml(_duration(self.decode_ns))} }}"] if self.decode_ns >= 1000 else []),
             "",
             "[measure]",
             f"repetitions = {REPETITIONS}",

@@ -147,8 +147,8 @@ class Real(unittest.TestCase):
 
     def test_the_scenario_of_a_diagnosis_is_right_here_and_on_other_storage(self) -> None:
         data = self.folder / "data"
-        for suffix, decode_ns in ((".bin", 2e6), ("", 0)):
-            scenario = Scenario(4, 1.5e6, 5_000, 2, 4, 16, str(data), suffix, "files", decode_ns)
+        for suffix, decode_ns, burns in ((".bin", 2e6, True), ("", 2e6, False), ("", 0, False)):
+            scenario = Scenario(4, 1.5e6, 5_000, 2, 4, 16, str(data), suffix, "files", decode_ns, burns)
             path = self.folder / "mine.toml"
             scenario.save(path)
             self.assertIn("ok:", feedline.check(path))

@@ -161,6 +161,7 @@ class Diagnosing(unittest.TestCase):
         self.assertEqual((scenario.root, scenario.suffix, scenario.sample_bytes), ("/data", ".jpg", 100))
         self.assertAlmostEqual(scenario.step_ns / MS, 5, delta=0.5)
         self.assertAlmostEqual(scenario.decode_ns / MS, 20 / 4, delta=0.5)
+        self.assertTrue(scenario.decode_burns)
         self.assertEqual([played.decode_ns for played in self.world.played], [0])
 
     def test_shards_have_a_scenario_where_feedline_knows_their_form(self) -> None:

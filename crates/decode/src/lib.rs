@@ -40,7 +40,7 @@ impl Decoder {
     /// decodes the stand-in, which was made for the same work.
     pub fn new(work: Work, stand_in: Option<&StandIn>) -> Self {
         let machine = match work {
-            Work::Cost { .. } => Machine::Nothing,
+            Work::Cost { .. } | Work::Processor { .. } => Machine::Nothing,
             Work::Checksum => Machine::Checksum,
             Work::Gzip => Machine::Gzip(gzip::Gzip::new()),
             Work::Zstd => Machine::Zstd(zstd::Zstd::new()),
@@ -56,7 +56,7 @@ impl Decoder {
     /// What is wrong with the sample; the decoder is as good as new for the next one.
     pub fn decode(&mut self, bytes: &[u8]) -> Result<u64, DecodeError> {
         let bytes = self.stand_in.as_deref().unwrap_or(bytes);
-        // Before the check for emptiness: a stated cost is a time, whatever the sample holds.
+        // Before the check for emptiness: what is stated is a time, whatever the sample holds.
         if matches!(self.machine, Machine::Nothing) {
             return Ok(bytes.len() as u64);
         }

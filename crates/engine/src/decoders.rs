@@ -1,6 +1,7 @@
 //! Threads that decode samples for the workers of a repetition.
 
 use std::collections::VecDeque;
+use std::hint::black_box;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::fleet::Task;
@@ -86,6 +87,9 @@ impl Decoders {
     pub(crate) fn run(&self, take: impl Fn(Encoded, bool)) {
         let mut decoder = Decoder::new(self.work, self.stand_in.as_ref());
         while let Some(encoded) = self.pop() {
+            if let Work::Processor { per_sample_ns } = self.work {
+                burn(encoded.samples().saturating_mul(per_sample_ns));
+            }
             let decoded = match &encoded {
                 // A sample larger than its buffer is read through it piece by piece: what is decoded then is a stand-in.
                 Encoded::Read(read) => {
@@ -118,10 +122,10 @@ impl Decoders {
     /// What is left once all threads have ended.
     pub(crate) fn into_end(self) -> DecodersEnd {
         let queue = self.queue.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let input = if self.stand_in.is_some() {
-            "a stand-in of the sample's size"
-        } else {
-            "the bytes that were read"
+        let input = match (self.work, &self.stand_in) {
+            (Work::Processor { .. }, _) => "processor time in place of a decoder",
+            (_, Some(_)) => "a stand-in of the sample's size",
+            (_, None) => "the bytes that were read",
         };
         let first_failure = queue.first_failure.map(|error| error.to_string());
         DecodersEnd { cpu_ns: queue.cpu_ns, first_failure, input }
@@ -152,6 +156,28 @@ impl Drop for Closing<'_> {
     fn drop(&mut self) {
         if let Some(decoders) = self.0 {
             decoders.close();
+        }
+    }
+}
+
+impl Encoded {
+    fn samples(&self) -> u64 {
+        match self {
+            Self::Read(_) => 1,
+            Self::Streamed { task, .. } => u64::from(task.samples),
+        }
+    }
+}
+
+/// Takes so much processor time, however long others keep the processor meanwhile.
+fn burn(cpu_ns: u64) {
+    let until_ns = thread_cpu_ns().saturating_add(cpu_ns);
+    let mut value = cpu_ns;
+    while thread_cpu_ns() < until_ns {
+        // Some microseconds of arithmetic, since to ask for the time is a system call. Not a hint to spin: that leaves the core
+        // to its sibling, which a decoder does not.
+        for _ in 0..2_000 {
+            value = black_box(value.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
         }
     }
 }

@@ -124,8 +124,9 @@ fn decoders(
     let stand_in = stands_in.then(|| StandIn::new(decode.work, mean_bytes, spec.cell.seed)).flatten();
     let stand_in =
         stand_in.or_else(|| (job.is_streamed() && !is_fetched).then(|| StandIn::plain(mean_bytes)));
-    let is_whole = stand_in.is_some() || largest_bytes <= u64::from(spec.cell.block_bytes);
-    if job.ops_per_sample > 1 || !is_whole || (job.is_streamed() && is_fetched) {
+    let takes_any = decode.work.takes_any();
+    let is_whole = takes_any || stand_in.is_some() || largest_bytes <= u64::from(spec.cell.block_bytes);
+    if job.ops_per_sample > 1 || !is_whole || (job.is_streamed() && is_fetched && !takes_any) {
         return Err(RepError::Decoder { work: decode.work.name(), largest_bytes });
     }
     // PyTorch's readers decode in their own processes, so as many as there are, but no more than cores can run.

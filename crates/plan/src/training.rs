@@ -79,6 +79,11 @@ pub enum Work {
         // its cores.
         per_sample_ns: u64,
     },
+    /// Keeps a processor busy for as long, whatever the sample: a decoder that is not built in.
+    Processor {
+        /// Processor time for each sample.
+        per_sample_ns: u64,
+    },
     /// CRC-32 over the bytes that were read.
     Checksum,
     /// Decompression of a gzip member.
@@ -90,10 +95,16 @@ pub enum Work {
 }
 
 impl Work {
+    /// Whether it takes any bytes, parts of a sample as well: it looks at none of them.
+    pub fn takes_any(self) -> bool {
+        matches!(self, Self::Cost { .. } | Self::Processor { .. })
+    }
+
     /// The word used in scenarios, records and tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Cost { .. } => "cost",
+            Self::Processor { .. } => "cpu",
             Self::Checksum => "checksum",
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",

@@ -391,6 +391,18 @@ fn generated_data_are_decoded_by_a_stand_in_and_others_as_they_are() {
 }
 
 #[test]
+fn a_stated_processor_time_is_taken_for_each_sample_whatever_its_size() {
+    let per_sample_ns = 20_000;
+    let job = Training { compute_ns: MS / 10, ..JOB };
+    let rep = decoded(Work::Processor { per_sample_ns }, job, (Engine::Null, 1), None);
+    assert_eq!((only(&rep).lost_samples, only(&rep).steps, &rep.outcome), (0, 400, &Outcome::Complete));
+    assert_eq!(histogram(&rep, "decode_ns").len(), 4_000);
+    assert_eq!(rep.granted["decode_input"], "processor time in place of a decoder");
+    let trained = rep.trained.unwrap();
+    assert!(trained.decode_cpu_ns >= 4_000 * per_sample_ns, "{trained:?}");
+}
+
+#[test]
 fn a_sample_larger_than_its_buffer_is_decoded_by_its_stand_in() {
     let decode = Some(Decode { work: Work::Gzip, threads: Some(1) });
     let mut sim = real(Training { compute_ns: MS / 10, decode, ..JOB }, Engine::Null, 1);

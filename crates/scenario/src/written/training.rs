@@ -79,7 +79,7 @@ impl Table for Training {
 pub(crate) enum Decode {
     /// Real work, done by whoever read the sample.
     Work(Word<Work>),
-    /// Real work or a stated cost, by threads of its own where they are written.
+    /// Real work or a stated time, by threads of its own where they are written.
     Table(Box<DecodeTable>),
 }
 
@@ -105,11 +105,14 @@ impl Written for Decode {
 schema!(Decode, "decode", Word<Work> | DecodeTable);
 
 table! {
-    /// Real work or a stated cost, and who does it.
-    #[schemars(extend("oneOf" = [{ "required": ["with"] }, { "required": ["cost"] }]))]
+    /// Real work or a stated time, and who does it.
+    #[schemars(extend("oneOf" = [{ "required": ["with"] }, { "required": ["cpu"] }, { "required": ["cost"] }]))]
     pub(crate) struct DecodeTable {
         /// Work that is really done, on this machine's cores.
         with: Word<Work>,
+        /// Processor time that one sample takes: a core of this machine is kept busy for as long, as by a decoder that is
+        /// not built in.
+        cpu: Duration,
         /// Time that one sample takes in place of work: a model of a decoder, which takes no processor time.
         cost: Duration,
         /// Threads of the whole client that decode (of a cost: samples decoded at once). Default: each reader decodes what it
@@ -123,13 +126,19 @@ impl Table for DecodeTable {
 
     fn check(&self, problems: &mut Problems) {
         let path = &self.name.text;
-        match (self.with.key(), self.cost.key()) {
-            // A stated cost takes no processor time and real work does: adding both up would be neither.
-            (Some(with), Some(cost)) => {
-                let problem = Problem::new(format!("`{path}` is real work or a stated cost: choose one"));
-                problems.push(problem.at(with, "is done").at(cost, "is only waited for"));
+        let ways = [
+            (self.with.key(), "is done"),
+            (self.cpu.key(), "is burnt"),
+            (self.cost.key(), "is only waited for"),
+        ];
+        let ways: Vec<_> = ways.into_iter().filter_map(|(key, what)| Some((key?, what))).collect();
+        match ways.as_slice() {
+            // A cost takes no processor time and the others do: adding them up would be neither.
+            [(one, is), (other, differs), ..] => {
+                let problem = Problem::new(format!("`{path}` is real work or a stated time: choose one"));
+                problems.push(problem.at(*one, *is).at(*other, *differs));
             }
-            (None, None) => {
+            [] => {
                 let problem = Problem::absent(format!("`{path}` does not say what decoding is"));
                 let problem = problem.at(self.name.span, "");
                 problems.push(problem.help(format!("`{path}` takes {}", Decode::expected())));

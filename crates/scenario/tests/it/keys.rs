@@ -18,6 +18,7 @@ const PACED: &str = "load.mode=paced";
 const TRAINING: &str = "load.mode=training";
 const DECODE: &str = "training.decode={ with = \"checksum\" }";
 const COST: &str = "training.decode={ cost = \"6ms\" }";
+const CPU: &str = "training.decode={ cpu = \"6ms\" }";
 const LOGNORMAL: &str = "dataset={ distribution = \"lognormal\", sample_size_stdev = \"50 kB\" }";
 const WEBDATASET: &str = "dataset={ layout = \"webdataset\" }";
 const PARQUET: &str = "dataset={ layout = \"parquet\" }";
@@ -171,6 +172,7 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("training.decode", &[TRAINING], "training.decode=checksum"),
     ("training.decode.with", &[TRAINING, "dataset.source=existing", DECODE], "training.decode.with=jpeg"),
     ("training.decode.cost", &[TRAINING, COST], "training.decode.cost=7ms"),
+    ("training.decode.cpu", &[TRAINING, CPU], "training.decode.cpu=7ms"),
     ("training.decode.threads", &[TRAINING, DECODE], "training.decode.threads=4"),
     ("training.drop_last", &[TRAINING], "training.drop_last=false"),
     ("training.startup", &[TRAINING], "training.startup=2s"),

@@ -190,6 +190,9 @@ fn a_decoder_is_a_word_or_a_table() {
         Some(Decode { work: cost, threads: Some(64) }),
         "one per reader"
     );
+    let cpu = Work::Processor { per_sample_ns: 6_000_000 };
+    assert_eq!(decode("training.decode = { cpu = \"6ms\" }"), by_readers(cpu));
+    assert_eq!(shared("{ cpu = \"6ms\" }"), Some(Decode { work: cpu, threads: Some(16) }), "one per core");
 }
 
 #[test]
@@ -320,6 +323,7 @@ fn decoders_that_are_none_are_refused() {
         training("training.decode = \"png\""),
         training("training.decode = 6"),
         training("training.decode = { with = \"checksum\", cost = \"6ms\" }"),
+        training("training.decode = { cpu = \"2ms\", cost = \"6ms\" }"),
         training("training.decode = { threads = 4 }"),
         training("training.decode = { work = \"jpeg\", cost = \"0s\", threads = 0 }"),
     ]));

@@ -162,9 +162,10 @@ pub(super) fn decode(written: &written::Decode) -> Option<Decode> {
         written::Decode::Work(word) => return Some(Decode { work: word.0, threads: None }),
         written::Decode::Table(table) => table,
     };
-    let work = match (table.with.given(), table.cost.given()) {
-        (Some(with), None) => with.value.0,
-        (None, Some(cost)) => Work::Cost { per_sample_ns: cost.value.0 },
+    let work = match (table.with.given(), table.cost.given(), table.cpu.given()) {
+        (Some(with), None, None) => with.value.0,
+        (None, Some(cost), None) => Work::Cost { per_sample_ns: cost.value.0 },
+        (None, None, Some(cpu)) => Work::Processor { per_sample_ns: cpu.value.0 },
         _ => return None,
     };
     Some(Decode { work, threads: table.threads.optional()? })

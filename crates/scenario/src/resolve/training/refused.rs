@@ -214,9 +214,8 @@ pub(in super::super) fn refuse_decoders(
     problems: &mut Problems,
 ) {
     let (Some(Some(decode)), Some(span)) = (field.resolved(job::decode), field.span()) else { return };
-    // A checksum goes over bytes as they come, and a cost over nothing; the others need a sample from its
-    // first byte to its last.
-    let takes_any = matches!(decode.work, Work::Cost { .. } | Work::Checksum);
+    // A checksum goes over bytes as they come; the others need a sample from its first byte to its last.
+    let takes_any = decode.work.takes_any() || decode.work == Work::Checksum;
     if takes_any || !tasks.iter().any(|task| task.operation == Operation::Read) {
         return;
     }
@@ -254,7 +253,8 @@ pub(in super::super) fn refuse_parts(
             }
             DatasetSpec::Existing(data) => {
                 let are_files = data.layout.is_none_or(|layout| layout == Layout::Files);
-                data.sample_bytes.filter(|_| are_files)
+                let is_read = cell.task != plan::Task::ReadFile || !decode.work.takes_any();
+                data.sample_bytes.filter(|_| are_files && is_read)
             }
         };
         matches!(cell.load, plan::Load::Training(_))
