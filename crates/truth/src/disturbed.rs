@@ -11,6 +11,7 @@ mod scene;
 mod script;
 mod witness;
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs;
 use std::path::Path;
@@ -22,7 +23,7 @@ pub use scene::{Interruption, Mode, Scene};
 pub use script::{Script, Trouble, What};
 
 use invariants::violations;
-use run::{Ending, Ran, Stage};
+use run::{Ending, Ran, Stage, reps};
 
 /// Plays the scene of a number in every way.
 ///
@@ -78,9 +79,9 @@ fn interrupted(
     }
     wrong.extend(invariants::passed_over(&left, &resumed));
     resumed.record = stored;
-    for (order, log) in broken.logs {
-        resumed.logs.entry(order).or_insert(log);
-    }
+    // Of one whose line was lost the place is taken again.
+    let kept: BTreeSet<u32> = reps(&left).map(|rep| rep.order).collect();
+    resumed.logs.extend(broken.logs.into_iter().filter(|(order, _)| kept.contains(order)));
     let summary = analysis::summarise(&resumed.record);
     wrong.extend(
         violations(stage, &resumed, &summary).into_iter().map(|wrong| format!("gone on with: {wrong}")),

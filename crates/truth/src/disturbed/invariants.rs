@@ -69,7 +69,9 @@ fn made(ran: &Ran, asked: &Asked, cell: &str) -> u32 {
     let is_asked = |rep: &&Rep| {
         rep.cell == cell && rep.role == asked.role && asked.rounds.contains(&rep.rep) && rep.outage.is_none()
     };
-    ran.reps().filter(is_asked).map(|rep| rep.rep).collect::<BTreeSet<_>>().len() as u32
+    // What an earlier part left unfinished is made again, or listed.
+    let counts = |rep: &&Rep| rep.outcome != Outcome::Interrupted || rep.order >= ran.begun;
+    ran.reps().filter(is_asked).filter(counts).map(|rep| rep.rep).collect::<BTreeSet<_>>().len() as u32
 }
 
 fn listed<'a>(asked: &'a Asked, cell: &'a str) -> impl Iterator<Item = &'a NotRun> {

@@ -73,6 +73,8 @@ pub(crate) struct Ran {
     pub(crate) wrongs: Vec<String>,
     /// Repetitions that were made before it went on.
     pub(crate) passed_over: usize,
+    /// Place of the first repetition that it made itself.
+    pub(crate) begun: u32,
     pub(crate) is_killed: bool,
     /// Bytes of the line that was being written as it was killed.
     pub(crate) last_line_bytes: Option<u64>,
@@ -168,6 +170,7 @@ impl<'a> Stage<'a> {
         }
         let made: Vec<Rep> = before.into_iter().flat_map(reps).cloned().collect();
         let begun = made.iter().map(|rep| rep.order + 1).max().unwrap_or(0);
+        keeper.ran.begun = begun;
         bench.go_on_after(made, begun, keeper.ran.record.segments.len() as u32);
         match self.steps(&mut bench, &mut keeper) {
             Ok(()) => {}
@@ -278,6 +281,7 @@ impl<'a> Keeper<'a> {
             asked: Vec::new(),
             wrongs: Vec::new(),
             passed_over: 0,
+            begun: 0,
             is_killed: false,
             last_line_bytes: None,
         };
