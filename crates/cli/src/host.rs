@@ -3,10 +3,11 @@
 mod rfc3339;
 
 use std::collections::BTreeMap;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use rustix::process::{Resource, getrlimit};
-use scenario::{HostFacts, PathFacts};
+use scenario::{HostFacts, ORDER_BYTES_MAX, PathFacts};
 
 use crate::environment;
 
@@ -21,7 +22,22 @@ pub(crate) fn facts(paths: &[String]) -> HostFacts {
         // By making a ring: sysctls and versions do not tell what a seccomp filter forbids.
         io_uring: backend_file::probe_io_uring().map_err(|error| error.to_string()),
         paths: paths.iter().map(|at| (at.clone(), path_facts(at))).collect::<BTreeMap<_, _>>(),
+        order: None,
     }
+}
+
+/// The bytes of a list of files, no more than show that it has too many.
+pub(crate) fn order(at: &str) -> Result<Vec<u8>, String> {
+    let read = || {
+        // A pipe would be read once here and be empty for the next, and one that nobody writes to would never end.
+        if !std::fs::metadata(at)?.is_file() {
+            return Err(io::Error::other("it is no regular file"));
+        }
+        let mut bytes = Vec::new();
+        std::fs::File::open(at)?.take(ORDER_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    read().map_err(|error| error.to_string())
 }
 
 fn path_facts(at: &str) -> PathFacts {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use feed::Compared;
 use plan::{BackendConfig, Margin, Plan};
-use scenario::Source;
+use scenario::{HostFacts, Source};
 
 use crate::args::InputArgs;
 use crate::exit::Failure;
@@ -47,7 +47,8 @@ pub(crate) fn load(args: &InputArgs) -> Result<Loaded, Failure> {
 
 fn resolve(source: &Source, overrides: &[String], only: &[String]) -> Result<Loaded, Failure> {
     let scenario = scenario::parse(source, overrides).only(only);
-    let facts = host::facts(&scenario.local_paths());
+    let order = scenario.order_file().map(host::order);
+    let facts = HostFacts { order, ..host::facts(&scenario.local_paths()) };
     let plan = scenario::resolve(&scenario, &facts).map_err(Failure::usage)?;
     Ok(Loaded { text: scenario.as_run(), plan })
 }

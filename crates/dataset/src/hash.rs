@@ -37,7 +37,8 @@ pub fn plan_hash(data: &Data, cell: &Cell) -> String {
             hasher.update(streams.count.to_le_bytes());
         }
         Access::Neighbours { run_length } => hasher.update(run_length.to_le_bytes()),
-        Access::Sequential | Access::Random | Access::ShuffledEpoch => {}
+        // A list is the places of the samples, which have been added.
+        Access::Sequential | Access::Random | Access::ShuffledEpoch | Access::List => {}
     }
     // Reads of blocks were once the only operation; their hashes have no word for it.
     if cell.operation() != Operation::default() {

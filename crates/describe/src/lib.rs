@@ -133,7 +133,9 @@ fn datasets(plan: &Plan, data: &Datasets) -> Vec<Dataset> {
         unallocated_bytes: one.prepared.unallocated_bytes,
         lognormal_stdev_bytes: lognormal_stdev_bytes(&plan.datasets[one.dataset]),
         layout: one.prepared.layout.name().to_owned(),
-        samples: (one.prepared.layout != Layout::Files).then(|| one.prepared.data.sample_count()),
+        // A list may name a file several times, which is then a sample so often.
+        samples: (one.prepared.layout != Layout::Files || one.prepared.order_digest.is_some())
+            .then(|| one.prepared.data.sample_count()),
         packing: facts(packing::facts(&plan.datasets[one.dataset], &one.prepared)),
     };
     data.all().iter().map(describe).collect()

@@ -16,6 +16,12 @@ pub(crate) fn facts(spec: &DatasetSpec, prepared: &Prepared) -> Vec<(&'static st
         }
         DatasetSpec::Existing(existing) => of_existing(existing),
     };
+    if let Some(digest) = &prepared.order_digest {
+        // Never the names: a list has megabytes of them.
+        let reads = counted_noun(prepared.data.sample_count(), "read");
+        let files = counted_noun(u64::from(prepared.data.objects().count()), "file");
+        facts.push(("order", format!("{reads} of {files}, {digest}")));
+    }
     if let Some(counted) = prepared.counted_shards {
         let shards = prepared.data.objects().count();
         facts.push(("samples", format!("estimated from {counted} of {shards} shards")));

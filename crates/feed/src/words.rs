@@ -105,6 +105,8 @@ pub enum Access {
     ResampledShards,
     /// Runs of samples that follow each other; every run once per epoch, in an order drawn anew each epoch.
     Neighbours,
+    /// The files that a list names, in its order, again and again.
+    List,
 }
 
 impl Access {
@@ -115,7 +117,7 @@ impl Access {
 
     /// Whether samples are fetched by their index, and not as they lie.
     pub fn is_by_index(self) -> bool {
-        matches!(self, Self::Random | Self::ShuffledEpoch | Self::Neighbours)
+        matches!(self, Self::Random | Self::ShuffledEpoch | Self::Neighbours | Self::List)
     }
 }
 
@@ -126,6 +128,7 @@ words!(Access {
     ShuffledShards = "shuffled_shards",
     ResampledShards = "resampled_shards",
     Neighbours = "neighbours",
+    List = "list",
 });
 
 /// Treatment of the client's page cache.

@@ -18,6 +18,8 @@ pub enum Access {
         /// Samples of a run.
         run_length: u32,
     },
+    /// The files that [`crate::FileOrder`] names, in its order, again and again.
+    List,
 }
 
 /// Shards that are read side by side.
@@ -47,6 +49,7 @@ impl Access {
             Self::ShuffledShards(_) => feed::Access::ShuffledShards,
             Self::ResampledShards(_) => feed::Access::ResampledShards,
             Self::Neighbours { .. } => feed::Access::Neighbours,
+            Self::List => feed::Access::List,
         }
     }
 
@@ -61,7 +64,9 @@ impl Access {
         match self {
             Self::ShuffledShards(streams) | Self::ResampledShards(streams) => Some(streams),
             // `neighbours` reads in runs and is no stream: each run is found by index.
-            Self::Sequential | Self::Random | Self::ShuffledEpoch | Self::Neighbours { .. } => None,
+            Self::Sequential | Self::Random | Self::ShuffledEpoch | Self::Neighbours { .. } | Self::List => {
+                None
+            }
         }
     }
 

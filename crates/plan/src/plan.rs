@@ -9,6 +9,7 @@ use crate::backend::{BackendConfig, Engine};
 use crate::cell::Cell;
 use crate::emulation::Emulation;
 use crate::expect::{Expect, Route};
+use crate::file_order::FileOrder;
 use crate::generate::{Distribution, Generate};
 use crate::layout::Layout;
 use crate::layout::{FILE_BLOCK_BYTES, FILE_OVERHEAD_BYTES, disk_bytes};
@@ -82,12 +83,15 @@ pub struct Existing {
     pub shards: Option<String>,
     /// Columns that are read of a Parquet file; all when empty.
     pub columns: Vec<String>,
+    /// The files that are read and in which order, with [`Access::List`](crate::Access::List); no others belong to the
+    /// dataset then.
+    pub order: Option<FileOrder>,
 }
 
 impl Existing {
     /// All files, of whatever layout they are found to be.
     pub const fn any(sample_bytes: Option<u64>) -> Self {
-        Self { sample_bytes, layout: None, shards: None, columns: Vec::new() }
+        Self { sample_bytes, layout: None, shards: None, columns: Vec::new(), order: None }
     }
 }
 

@@ -131,6 +131,32 @@ pub enum PrepareError {
         /// As it was written.
         pattern: String,
     },
+    /// A list names what is no file of the dataset.
+    #[error(
+        "line {line} of `{order}` names `{name}`, and there is no such file with content\n  \
+         hint: names count from the folder at `at` (symbolic links below it are not followed); mend the list, or restore \
+         the file"
+    )]
+    NotThere {
+        /// The list.
+        order: String,
+        /// Number of the line, from 1.
+        line: u64,
+        /// What stands there, or how it begins.
+        name: String,
+    },
+    /// A list names shards.
+    #[error(
+        "`{order}` names files, each of them a sample, and they are {layout} shards\n  \
+         hint: write dataset.layout = \"files\" if each of them is one sample all the same; shards are read by orders such as \
+         `shuffled_shards`, without `dataset.order`"
+    )]
+    ListOfShards {
+        /// The list.
+        order: String,
+        /// What the files are.
+        layout: &'static str,
+    },
     /// An array that is kept as one of its readers alone can take it.
     #[error(
         "cannot read the array of `zarr.json`: {cause}\n  \

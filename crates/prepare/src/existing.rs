@@ -13,6 +13,7 @@ use plan::{Codec, Existing, Layout};
 use crate::error::PrepareError;
 use crate::indexing::Reading;
 use crate::kinds::{self, Endings, FileKind};
+use crate::listed::Names;
 use crate::others::Ours;
 use crate::pattern::Pattern;
 use crate::prepared::Prepared;
@@ -28,64 +29,93 @@ pub(crate) struct Task<'a> {
 }
 
 pub(crate) fn prepare(task: &Task<'_>) -> Result<Prepared, PrepareError> {
-    let mut pattern = task.pattern()?;
+    let mut meant = task.meant()?;
     // Only the part of a bucket below the pattern's fixed beginning is listed: a listing of all of it takes a request
     // for each thousand names.
-    let folder = pattern.as_ref().and_then(|pattern| Key::new(pattern.folder()?).ok());
+    let folder = meant.pattern().and_then(|pattern| Key::new(pattern.folder()?).ok());
     let layout = match task.existing.layout {
         Some(layout) => layout,
-        None => task.layout(folder.as_ref(), pattern.as_mut()).map_err(listing_failed)?,
+        None => task.layout(folder.as_ref(), &mut meant).map_err(listing_failed)?,
     };
+    if let (Meant::Named(names), false) = (&meant, layout == Layout::Files) {
+        return Err(PrepareError::ListOfShards { order: names.at().to_owned(), layout: layout.name() });
+    }
     let mut listing = Listing::new(task.store);
     listing.choice = match layout {
         Layout::Files => Choice::All,
         // Chunks are recognised by the array's shape, so its metadata have to be read before anything is listed.
         Layout::Zarr => Choice::Chunks(zarr::array(task.store)?),
-        layout if pattern.is_some() => Choice::Named(layout),
+        layout if meant.pattern().is_some() => Choice::Named(layout),
         layout => Choice::Shards(layout),
     };
-    task.list(folder.as_ref(), pattern.as_mut(), &mut listing).map_err(listing_failed)?;
-    if let (Some(pattern), Some(text)) = (&pattern, &task.existing.shards)
+    task.list(folder.as_ref(), &mut meant, &mut listing).map_err(listing_failed)?;
+    if let (Some(pattern), Some(text)) = (meant.pattern(), &task.existing.shards)
         // A loader would fail at that shard in the middle of an epoch; a brace list names each of them, so this is no
         // guess.
         && let Some(name) = pattern.missing()
     {
         return Err(PrepareError::MissingShard { name: name.to_owned(), pattern: text.clone() });
     }
-    task.finish(layout, listing)
+    task.finish(layout, listing, meant)
+}
+
+/// Which of the files below a target are its dataset.
+enum Meant<'a> {
+    All,
+    /// Those that a pattern takes.
+    Like(Pattern),
+    /// Those that a list names.
+    Named(Names<'a>),
+}
+
+impl Meant<'_> {
+    fn takes(&mut self, key: &Key) -> bool {
+        match self {
+            Self::All => true,
+            Self::Like(pattern) => pattern.takes(key.as_str()),
+            Self::Named(names) => names.takes(key),
+        }
+    }
+
+    fn pattern(&self) -> Option<&Pattern> {
+        match self {
+            Self::Like(pattern) => Some(pattern),
+            Self::All | Self::Named(_) => None,
+        }
+    }
 }
 
 impl Task<'_> {
-    fn pattern(&self) -> Result<Option<Pattern>, PrepareError> {
-        let Some(text) = &self.existing.shards else { return Ok(None) };
-        let refused = |cause| PrepareError::Pattern { pattern: text.clone(), cause };
-        Pattern::new(text).map(Some).map_err(refused)
+    fn meant(&self) -> Result<Meant<'_>, PrepareError> {
+        match (&self.existing.shards, &self.existing.order) {
+            (_, Some(order)) => Ok(Meant::Named(Names::of(order))),
+            (Some(text), None) => {
+                let refused = |cause| PrepareError::Pattern { pattern: text.clone(), cause };
+                Pattern::new(text).map(Meant::Like).map_err(refused)
+            }
+            (None, None) => Ok(Meant::All),
+        }
     }
 
     /// What the files are found to be.
-    fn layout(
-        &self,
-        folder: Option<&Key>,
-        mut pattern: Option<&mut Pattern>,
-    ) -> Result<Layout, PrepareError> {
+    fn layout(&self, folder: Option<&Key>, meant: &mut Meant<'_>) -> Result<Layout, PrepareError> {
         let mut ours = Ours::new(self.store);
         kinds::of_folder(self.store, folder, &mut |key| {
             self.go_on()?;
-            let meant = pattern.as_mut().is_none_or(|pattern| pattern.takes(key.as_str()));
-            Ok(meant && !ours.holds(key)?)
+            Ok(meant.takes(key) && !ours.holds(key)?)
         })
     }
 
     fn list(
         &self,
         folder: Option<&Key>,
-        mut pattern: Option<&mut Pattern>,
+        meant: &mut Meant<'_>,
         listing: &mut Listing<'_>,
     ) -> Result<(), PrepareError> {
         let mut failure = None;
         self.store.list(folder, &mut |entry| {
-            let meant = pattern.as_mut().is_none_or(|pattern| pattern.takes(entry.key.as_str()));
-            let result = self.go_on().and_then(|()| if meant { listing.add(&entry) } else { Ok(()) });
+            let is_meant = meant.takes(&entry.key);
+            let result = self.go_on().and_then(|()| if is_meant { listing.add(&entry) } else { Ok(()) });
             match result {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => {
@@ -105,17 +135,32 @@ impl Task<'_> {
         Ok(())
     }
 
-    fn finish(&self, layout: Layout, listing: Listing<'_>) -> Result<Prepared, PrepareError> {
+    fn finish(
+        &self,
+        layout: Layout,
+        listing: Listing<'_>,
+        meant: Meant<'_>,
+    ) -> Result<Prepared, PrepareError> {
         if listing.files == 0 && layout != Layout::Files && listing.other_files > 0 {
             return Err(PrepareError::NoShards { layout: layout.name(), files: listing.other_files });
         }
-        if listing.files == 0 {
+        // Of a list the first name is told, which says more than that there is no file.
+        if listing.files == 0 && !matches!(meant, Meant::Named(_)) {
             return Err(PrepareError::NoFiles { empty_files: listing.empty_files });
         }
         let Listing { listed, empty_files, other_files, unallocated_bytes, choice, kind, .. } = listing;
         let objects = Arc::new(Objects::Listed(listed));
         let codec = kind.map_or(Codec::None, |(_, (_, codec))| codec);
-        let (samples, counted) = self.samples(layout, codec, &choice, &objects)?;
+        let (samples, counted, order_digest) = match meant {
+            Meant::Named(names) => {
+                let (samples, digest) = names.samples(&objects)?;
+                (samples, None, Some(digest))
+            }
+            Meant::All | Meant::Like(_) => {
+                let (samples, counted) = self.samples(layout, codec, &choice, &objects)?;
+                (samples, counted, None)
+            }
+        };
         let data = match samples {
             Samples::Objects => Data::files(objects, None),
             samples => Data::new(objects, samples, None)?,
@@ -127,6 +172,7 @@ impl Task<'_> {
             other_files,
             counted_shards: counted,
             unallocated_bytes,
+            order_digest,
             ..found
         })
     }

@@ -14,6 +14,7 @@ mod identity;
 mod indexing;
 mod kinds;
 mod lease;
+mod listed;
 mod made;
 mod others;
 mod pattern;

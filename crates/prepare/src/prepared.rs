@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dataset::Data;
+use dataset::{Data, Samples};
 use plan::{Access, Layout, Streams};
 
 /// A dataset that is there, complete, and as it was when it was fingerprinted.
@@ -31,6 +31,8 @@ pub struct Prepared {
     /// reading them brings fewer bytes from the device, or none. That is no error, as a compressing file system is
     /// fed from like any other, but it is to be said beside every figure.
     pub unallocated_bytes: u64,
+    /// Hash over the names that a list reads, in its order; `None` where there is no list.
+    pub order_digest: Option<String>,
 }
 
 impl Prepared {
@@ -41,8 +43,8 @@ impl Prepared {
         let access =
             if layout.is_streamed() { Access::ShuffledShards(Streams::of(1)) } else { Access::ShuffledEpoch };
         let sample_bytes = match layout {
-            // Files are read whole in every order.
-            Layout::Files => data.objects().mean_bytes(),
+            // Files are read whole in every order, but those of a list as often as it names them.
+            Layout::Files if *data.samples() == Samples::Objects => data.objects().mean_bytes(),
             _ => data.sample_bytes(access),
         };
         Self {
@@ -56,6 +58,7 @@ impl Prepared {
             other_files: 0,
             counted_shards: None,
             unallocated_bytes: 0,
+            order_digest: None,
         }
     }
 }

@@ -163,10 +163,12 @@ pub struct Dataset {
     /// How samples lie in the files: `files`, `webdataset`, … Always `files` before format 1.5.
     #[serde(default = "default_layout")]
     pub layout: String,
-    /// Number of samples; as many as files where it is absent.
+    /// Number of samples; as many as files where it is absent. Files that a list reads are samples as often as it names
+    /// them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<u64>,
-    /// How they are packed, in words: `shard_size`, `members`, `codec`, …
+    /// How they are packed, in words: `shard_size`, `members`, `codec`, …; and of a list `order`, its reads and files with a
+    /// digest of its names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub packing: Vec<Fact>,
 }

@@ -117,7 +117,10 @@ fn files_words(dataset: &Dataset) -> String {
         let sample = feed::format_bytes(dataset.sample_bytes.max(0.0).round() as u64);
         format!("of {mean_words} on average, samples of {sample}")
     };
-    format!("{} {size} ({})", counted_noun(dataset.files, "file"), feed::format_bytes(dataset.bytes))
+    // Of files that are read by a list.
+    let pass =
+        dataset.samples.map_or_else(String::new, |reads| format!(", {} a pass", counted_noun(reads, "read")));
+    format!("{} {size} ({}){pass}", counted_noun(dataset.files, "file"), feed::format_bytes(dataset.bytes))
 }
 
 /// `100 objects of webdataset, 263 MB on average: 200,000 samples of 131,300 B (26.3 GB)`.

@@ -24,6 +24,7 @@ fn host(at: &str) -> HostFacts {
         memory_bytes: 64 << 30,
         open_files_max: 1 << 20,
         io_uring: Ok(()),
+        order: None,
         paths: BTreeMap::from([(at.to_owned(), path)]),
     }
 }

@@ -20,4 +20,7 @@ pub struct HostFacts {
     pub io_uring: Result<(), String>,
     /// Facts of each of [`crate::Scenario::local_paths`], under the path as written.
     pub paths: BTreeMap<String, PathFacts>,
+    /// What [`crate::Scenario::order_file`] holds, up to one byte more than [`crate::ORDER_BYTES_MAX`]; or why it cannot be
+    /// read. `None` where there is no such file.
+    pub order: Option<Result<Vec<u8>, String>>,
 }

@@ -32,7 +32,7 @@ pub use hint::in_flags;
 pub use host::HostFacts;
 pub use init::{check_shape, from_device, from_path, init};
 pub use plan::PathFacts;
-pub use resolve::SIZE_DEFAULT_BYTES;
+pub use resolve::{ORDER_BYTES_MAX, SIZE_DEFAULT_BYTES};
 pub use schema::schema_json;
 
 use diagnostic::{Problem, Problems, Span};
@@ -132,6 +132,11 @@ impl Scenario {
             paths.push(at.clone());
         }
         paths
+    }
+
+    /// The file of `dataset.order`, as written: what [`HostFacts::order`] must hold.
+    pub fn order_file(&self) -> Option<&str> {
+        self.written.dataset.order.given().map(|at| at.value.0.as_str())
     }
 
     /// The servers and buckets of a scenario's targets, under their addresses as written; those that feedline starts

@@ -25,6 +25,8 @@ pub(crate) enum Only {
     Streams,
     /// The order of runs of neighbours.
     Neighbours,
+    /// The order of a list.
+    Listed,
     /// Data that feedline writes.
     Generated,
     /// Data of the user's.
@@ -104,6 +106,7 @@ impl Only {
                 ("is for orders that stream shards", "or write load.access = \"shuffled_shards\"")
             }
             Self::Neighbours => ("is for runs of neighbours", "or write load.access = \"neighbours\""),
+            Self::Listed => ("is a list to read by", "or write load.access = \"list\""),
             Self::Generated => ("is for data that feedline writes", ""),
             Self::Existing => {
                 ("says which of the user's files are read", "or write dataset.source = \"existing\"")

@@ -322,6 +322,7 @@ vocabulary!(Access {
         its end.",
     ResampledShards = "As `shuffled_shards`, but each stream draws its next shard with replacement.",
     Neighbours = "Runs of samples that follow each other, each run once per epoch, in an order drawn anew.",
+    List = "The user's files that `dataset.order` names, in its order, again and again.",
 });
 
 // Cold stands first: it is what the first look of a job at its data meets, and the one that can be proven.

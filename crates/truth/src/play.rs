@@ -158,6 +158,7 @@ pub(crate) fn resolve(text: String) -> Result<Plan, Box<dyn Error>> {
         memory_bytes: 1 << 36,
         open_files_max: 1 << 20,
         io_uring: Ok(()),
+        order: None,
         paths: scenario
             .local_paths()
             .into_iter()

@@ -6,7 +6,7 @@ use record::{Cell, Dataset, Run, counter};
 
 use crate::cell::counters::counted;
 use crate::cell::lines::Lines;
-use crate::cell::operation;
+use crate::cell::{operation, samples};
 
 /// A dataset and how often it was read.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +23,7 @@ pub struct DatasetFigures {
     /// Bytes that copies of it wrote.
     pub written_bytes: u64,
     /// Whether any byte may have been read twice from storage: by two repetitions, by more than one pass,
-    /// or by reads drawn with replacement.
+    /// by reads drawn with replacement, or by a list that names files again.
     pub reads_repeat: bool,
 }
 
@@ -54,7 +54,8 @@ pub(crate) fn of_run(run: &Run, lines: &Lines<'_>) -> Vec<DatasetFigures> {
         let reads_repeat = repetitions > 1
             || reads_per_byte.is_some_and(|reads| reads > 1.0)
             // Draws with replacement repeat within one pass: of as many draws as there are samples, 63 % are distinct.
-            || (repetitions > 0 && access.iter().any(|access| access == "random"));
+            || (repetitions > 0 && access.iter().any(|access| access == "random"))
+            || (repetitions > 0 && samples::are_read_again(dataset));
         DatasetFigures {
             dataset: dataset.clone(),
             access,

@@ -11,6 +11,12 @@ pub(crate) fn samples(dataset: &Dataset) -> u64 {
     dataset.samples.unwrap_or(dataset.files)
 }
 
+/// Whether one pass reads files again, as a list does that names them again.
+pub(crate) fn are_read_again(dataset: &Dataset) -> bool {
+    // Without a list a file is one sample, and a dataset of files does not say how many it has.
+    dataset.layout == FILES && samples(dataset) > dataset.files
+}
+
 /// Bytes of a sample as the scenario asks for it; absent for data that were there before.
 pub(crate) fn payload(cell: &Cell) -> Option<f64> {
     let words = cell.axes.iter().find(|words| words.axis() == Axis::SampleBytes)?;

@@ -211,6 +211,8 @@ fn operation(cell: &CellSummary, bytes: f64, way: &ExpectTarget) -> Option<Opera
     let is_file = cell.reads_whole_files();
     let moves = match cell.cell.access.known() {
         Some(Access::Random) => 1.0,
+        // How far its files lie apart is nobody's to say.
+        Some(Access::List) => return None,
         Some(Access::ShuffledEpoch) => {
             if is_file {
                 1.0

@@ -242,8 +242,8 @@ fn is_behind_a_network(record: &RunRecord, target: &Target) -> bool {
 fn excluded(record: &RunRecord, target: &Target) -> Option<BelowKnown> {
     let memory_bytes = target.server_memory_bytes.filter(|bytes| *bytes > 0)?;
     let cells = || record.run.cells.iter().filter(|cell| cell.target == target.name);
-    // What is read in sequence begins with the same bytes in each repetition.
-    if cells().any(|cell| cell.access == feed::Access::Sequential) {
+    // What is read in sequence, or by a list, begins with the same bytes in each repetition.
+    if cells().any(|cell| cell.access == feed::Access::Sequential || cell.access == feed::Access::List) {
         return None;
     }
     let datasets = cells().filter_map(|cell| record.run.datasets.get(cell.dataset));
@@ -418,6 +418,27 @@ mod tests {
         let once = BelowKnown::ReadOnce { generated: true };
         assert_eq!(summary.tiers[1].known, TierKnown::Below { cache: CacheBelow::Server, known: once });
         assert!(!summary.not_tested.iter().any(|one| matches!(one, NotTested::CachesBelow { .. })));
+    }
+
+    #[test]
+    fn a_list_begins_with_the_same_files_and_may_name_them_again() {
+        let known = |access: &'static str, reads| {
+            let listed = |builder: &mut Builder| {
+                builder.lines.truncate(1);
+                builder.edit_cell("c", |cell| cell.access = access.into());
+                let dataset = &mut builder.run.datasets[0];
+                (dataset.source, dataset.samples) = ("existing".to_owned(), Some(reads));
+                builder.run.targets[0].server_memory_bytes = Some(1);
+            };
+            match tiers(summary(&[("file_system", "nfs")], None, listed)).swap_remove(1) {
+                TierKnown::Below { known, .. } => known,
+                other => panic!("{other:?}"),
+            }
+        };
+        // 10,000 files. A working set that excludes the server's memory in a shuffle does not in a list.
+        assert!(matches!(known("shuffled_epoch", 10_000), BelowKnown::Excluded { .. }));
+        assert_eq!(known("list", 10_000), BelowKnown::ReadOnce { generated: false });
+        assert_eq!(known("list", 10_001), BelowKnown::ReadsRepeat);
     }
 
     #[test]

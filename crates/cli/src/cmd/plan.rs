@@ -138,6 +138,14 @@ fn data(target: &plan::Target, spec: &DatasetSpec) -> String {
         ),
         DatasetSpec::Existing(existing) => {
             let which = existing.shards.as_ref().map_or_else(String::new, |shards| format!(" as `{shards}`"));
+            if let Some(order) = &existing.order {
+                let reads = feed::counted_noun(order.reads, "read");
+                let files = feed::counted_noun(order.files, "file");
+                return format!(
+                    "{}: {reads} of {files}, as `{}` lists them, never written",
+                    target.name, order.at
+                );
+            }
             match existing.layout {
                 Some(layout) if layout != Layout::Files => {
                     format!("{}: the {} shards found there{which}, never written", target.name, layout.name())

@@ -98,6 +98,88 @@ fn a_folder_of_the_users_is_read_and_never_written() {
     assert_eq!(listing(&bench), before);
 }
 
+/// Three files, of which a list names one twice and another once: their sizes tell which were read.
+fn listed(load: &str, measure: &str, order: &str) -> Bench {
+    let bench = Bench::new();
+    bench.write(
+        "s.toml",
+        &format!(
+            r#"version = 1
+need = {{ batch = 3, step_time = "5ms", sample_size = "77024 B", count = 1 }}
+dataset = {{ source = "existing", order = "order.txt" }}
+targets.mine = {{ at = "mine", engine = "pread" }}
+load = {{ access = "list", {load} }}
+{measure}
+"#
+        ),
+    );
+    fs::create_dir_all(bench.path("mine/sub")).unwrap();
+    for (name, bytes) in [("mine/a", 100_000), ("mine/sub/b", 65_536), ("mine/c", 1 << 20)] {
+        fs::write(bench.path(name), vec![7; bytes]).unwrap();
+    }
+    bench.write("order.txt", order);
+    bench
+}
+
+const TWO_PASSES: &str = r#"measure = { epochs = 2, warmup = "0s", repetitions = 3 }"#;
+
+/// Every repetition of a run reads two times one file and once the other, twice; and of the third, a megabyte, nothing.
+fn reads_as_listed(bench: &Bench, ops: u64) {
+    let reps = bench.reps();
+    assert!(reps.len() >= 3, "{reps:?}");
+    for rep in &reps {
+        let counted = |name: &str| rep["counters"][name].as_u64();
+        assert_eq!((counted("ops"), counted("bytes")), (Some(ops), Some(462_144)), "{rep}");
+    }
+}
+
+#[test]
+fn a_list_goes_with_blocks_with_paced_loads_and_with_jobs() {
+    let job = "training = { readers = 1, epochs = 2 }\nmeasure = { repetitions = 3 }";
+    for (load, measure, ops) in [
+        // One block of the smaller file, and two of the other.
+        (r#"operation = "read", block_size = "64 KiB", queue_depth = 3"#, TWO_PASSES, 8),
+        (r#"operation = "read_file", mode = "paced", rate = "9 MB/s""#, TWO_PASSES, 6),
+        (r#"mode = "training""#, job, 6),
+    ] {
+        let bench = listed(&format!(r#"cache = "warm", {load}"#), measure, "sub/b\n./a\nsub/b\n");
+        bench.run(&["run", "s.toml"]).exits(0);
+        reads_as_listed(&bench, ops);
+    }
+}
+
+#[test]
+fn a_list_says_which_files_are_read_and_how_often() {
+    let load = r#"operation = "read_file", queue_depth = 2, cache = "warm""#;
+    let bench = listed(load, TWO_PASSES, "sub/b\n./a\nsub/b\n");
+    bench.run(&["plan", "s.toml"]).exits(0).says("3 reads of 2 files, as `order.txt` lists them");
+    bench.run(&["run", "s.toml"]).exits(0).says("3 reads a pass");
+    reads_as_listed(&bench, 6);
+    let run = bench.run_json();
+    let dataset = &run["datasets"][0];
+    assert_eq!((dataset["files"].as_u64(), dataset["samples"].as_u64()), (Some(2), Some(3)));
+    assert_eq!(dataset["bytes"].as_u64(), Some(165_536));
+    let fact = &dataset["packing"][0];
+    assert!(fact["value"].as_str().unwrap().starts_with("3 reads of 2 files, "), "{fact}");
+    assert!(!run.to_string().contains("sub/b"), "names stay out of a record");
+}
+
+#[test]
+fn a_list_that_cannot_be_read_by_is_refused_with_its_line() {
+    let once = "measure = { epochs = 1, repetitions = 3 }";
+    let bench = listed(r#"operation = "read_file", queue_depth = 1, cache = "cold""#, once, "a\nc\na\n");
+    bench.run(&["check", "s.toml"]).exits(2).says("names 2 files 3 times");
+    bench.write("order.txt", "a\nsub/c\n");
+    bench.run(&["check", "s.toml"]).exits(0);
+    bench.run(&["run", "s.toml"]).exits(1).says("line 2 of `order.txt` names `sub/c`");
+    fs::write(bench.path("order.txt"), b"a\n\xff\n").unwrap();
+    bench.run(&["plan", "s.toml"]).exits(2).says("line 2 of `order.txt` is not UTF-8");
+    fs::remove_file(bench.path("order.txt")).unwrap();
+    bench.run(&["check", "s.toml"]).exits(2).says("cannot read the list `order.txt`");
+    fs::create_dir(bench.path("order.txt")).unwrap();
+    bench.run(&["check", "s.toml"]).exits(2).says("no regular file");
+}
+
 fn listing(bench: &Bench) -> Vec<(String, u64, std::time::SystemTime)> {
     let mut found = Vec::new();
     for folder in ["mine", "mine/sub"] {

@@ -61,7 +61,7 @@ pub(super) enum Standing {
 impl Standing {
     pub(super) fn of(access: Access, each_once: bool, seed: u64) -> Self {
         match access {
-            Access::Sequential | Access::Random | Access::Neighbours { .. } => Self::InOrder,
+            Access::Sequential | Access::Random | Access::Neighbours { .. } | Access::List => Self::InOrder,
             Access::ShuffledEpoch => Self::Shuffled { seed },
             Access::ResampledShards(_) if !each_once => Self::Streamed { seed, copies: COPIES },
             Access::ShuffledShards(_) | Access::ResampledShards(_) => Self::Streamed { seed, copies: 1 },

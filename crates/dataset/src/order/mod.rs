@@ -134,7 +134,8 @@ impl Order {
     ///
     /// `sequential` and the orders of shards go through whole objects, headers included; `random`, `shuffled_epoch` and
     /// `neighbours` go through the units that are fetched by index. `random` draws every block independently. Operations on
-    /// whole objects order objects, and listings order folders. For a training job the shards of an epoch lie end to end, as
+    /// whole objects order objects, and listings order folders. `list` goes through the units as they stand, which are whole
+    /// objects in the order of the list. For a training job the shards of an epoch lie end to end, as
     /// one stream would read them, and its readers divide them up.
     pub fn of_cell(data: &Data, cell: &Cell) -> Result<Self, OrderError> {
         Self::of_part(data, cell, Share::WHOLE)
@@ -154,6 +155,10 @@ impl Order {
             }
             Operation::Read | Operation::Copy | Operation::Checkpoint | Operation::Restore => {
                 Self::of_objects(objects, u64::from(cell.block_bytes), &settings)
+            }
+            // The units of a list are whole objects, as often as it names them.
+            Operation::ReadFile | Operation::Stat | Operation::GetAttr if cell.access == Access::List => {
+                Self::of_units(data, WHOLE_FILE, &settings)
             }
             Operation::ReadFile | Operation::Stat | Operation::GetAttr => {
                 Self::of_objects(objects, WHOLE_FILE, &settings)
@@ -195,7 +200,7 @@ impl Order {
         }
         let Settings { access, seed, each_once, .. } = *settings;
         let walk = match access {
-            Access::Sequential => Walk::Sequential,
+            Access::Sequential | Access::List => Walk::Sequential,
             Access::Random if each_once => Walk::RandomOnce,
             Access::Random => Walk::Random,
             Access::ShuffledEpoch => Walk::Shuffled,

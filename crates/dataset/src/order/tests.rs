@@ -187,3 +187,58 @@ fn nothing_to_read_is_an_error() {
     assert_eq!(Order::new(&uniform(0, 1), Access::Random, 1, 0).unwrap_err(), OrderError::Empty);
     assert_eq!(Order::new(&uniform(1, 1), Access::Random, 0, 0).unwrap_err(), OrderError::ZeroBlock);
 }
+
+/// Files of some sizes, and a list of them by their numbers.
+fn by_list(sizes: &[u64], list: &[usize]) -> Data {
+    let mut index = crate::Index::default();
+    for object in list {
+        index.push(1, &[crate::Extent { object: *object as u32, offset: 0, bytes: sizes[*object] }]);
+    }
+    Data::new(Arc::new(listed(sizes)), crate::Samples::Indexed(index), None).unwrap()
+}
+
+proptest! {
+    #[test]
+    fn a_list_is_read_as_it_stands_and_from_its_beginning_again(
+        sizes in prop::collection::vec(1_u64..5_000, 1..20),
+        list in prop::collection::vec(any::<prop::sample::Index>(), 1..50),
+        block in 1_u32..2_000, seed: u64, begins: u64, whole: bool,
+    ) {
+        let list: Vec<usize> = list.iter().map(|one| one.index(sizes.len())).collect();
+        let data = by_list(&sizes, &list);
+        let task = if whole { Task::ReadFile } else { Task::Read };
+        let cell = Cell { access: Access::List, seed, task, ..Cell::plain(Engine::Null, block, 1) };
+        let order = Order::of_cell(&data, &cell).unwrap();
+        let block = if whole { u64::MAX } else { u64::from(block) };
+        let expected: Vec<ReadSpan> = list
+            .iter()
+            .flat_map(|object| {
+                let bytes = sizes[*object];
+                (0..bytes.div_ceil(block)).map(move |number| {
+                    let offset = number * block;
+                    ReadSpan { object: *object as u32, offset, len: block.min(bytes - offset) }
+                })
+            })
+            .collect();
+        prop_assert_eq!(order.tickets_per_epoch(), expected.len() as u64);
+        prop_assert_eq!(order.bytes_per_epoch(), expected.iter().map(|span| span.len).sum::<u64>());
+        let begins = begins % (1 << 40);
+        for ticket in begins..begins + 2 * expected.len() as u64 {
+            prop_assert_eq!(order.at(ticket), expected[(ticket % expected.len() as u64) as usize]);
+        }
+    }
+
+    #[test]
+    fn the_hash_depends_on_the_order_of_a_list(
+        list in prop::collection::vec(0_usize..6, 1..40), (from, to) in (0_usize..40, 0_usize..40),
+    ) {
+        let sizes = [1_000; 6];
+        let mut other = list.clone();
+        other.swap(from % list.len(), to % list.len());
+        let cell = Cell { access: Access::List, ..Cell::plain(Engine::Null, 100, 1) };
+        let hash = |list: &[usize]| crate::plan_hash(&by_list(&sizes, list), &cell);
+        prop_assert_eq!(hash(&list) == hash(&other), list == other);
+        let longer = [&list[..], &list[..1]].concat();
+        prop_assert_ne!(hash(&list), hash(&longer));
+    }
+}

@@ -115,3 +115,60 @@ fn a_changed_file_is_found() {
         assert_eq!(prepare::recheck(&store, &prepared, 4).unwrap(), matters);
     }
 }
+
+fn by(order: &str, layout: Option<plan::Layout>) -> DatasetSpec {
+    let order = Some(plan::FileOrder::new("order.txt".to_owned(), order.into()));
+    DatasetSpec::Existing(plan::Existing { order, layout, ..plan::Existing::any(None) })
+}
+
+#[test]
+fn a_list_makes_its_files_the_dataset_and_a_sample_of_each_line() {
+    let store = MemoryStore::default();
+    for (name, bytes) in [("b/2", 20), ("a", 10), ("b/1/x", 30), ("empty", 0)] {
+        store.put(name, &vec![1; bytes]);
+    }
+    let prepared = prepare_with(&store, &by("./b/2\nb/2\n\na\nb/2\n", None), 2).unwrap();
+    assert_eq!(
+        (keys(&prepared), prepared.data.objects().total_bytes()),
+        (vec!["a".to_owned(), "b/2".to_owned()], 30)
+    );
+    assert_eq!((prepared.data.sample_count(), prepared.layout), (4, plan::Layout::Files));
+    assert!((prepared.sample_bytes - 17.5).abs() < f64::EPSILON, "as often as they are named");
+    let cell = plan::Cell {
+        access: plan::Access::List,
+        task: plan::Task::ReadFile,
+        ..plan::Cell::plain(plan::Engine::Null, 4096, 1)
+    };
+    let order = dataset::Order::of_cell(&prepared.data, &cell).unwrap();
+    let read: Vec<(u32, u64)> =
+        (0..5).map(|ticket| order.at(ticket)).map(|span| (span.object, span.len)).collect();
+    assert_eq!(read, [(1, 20), (1, 20), (0, 10), (1, 20), (1, 20)]);
+    assert!(!prepare::recheck(&store, &prepared, 2).unwrap());
+    store.put("b/1/x", &[2; 31]);
+    assert!(!prepare::recheck(&store, &prepared, 2).unwrap(), "what is not listed is no part of it");
+    let other = prepare_with(&store, &by("b/2\na\nb/2\nb/2\n", None), 2).unwrap();
+    assert_eq!(other.fingerprint, prepared.fingerprint, "the same files");
+    assert_ne!(other.order_digest, prepared.order_digest, "in another order");
+}
+
+#[test]
+fn a_list_that_names_what_is_not_there_or_shards_is_refused() {
+    let store = MemoryStore::default();
+    store.put("a", &[1; 10]);
+    store.put("empty", b"");
+    for (order, line, name) in [("a\n\nb\n", 3, "b"), ("empty", 1, "empty"), ("a\nx/../a", 2, "x/../a")] {
+        let error = prepare_with(&store, &by(order, None), 1).unwrap_err();
+        assert!(
+            matches!(&error, PrepareError::NotThere { line: at, name: named, .. } if (*at, named.as_str()) == (line, name)),
+            "{error}"
+        );
+    }
+    let mut header = [0; 1024];
+    header[..5].copy_from_slice(b"a.jpg");
+    header[257..262].copy_from_slice(b"ustar");
+    store.put("train.tar", &header);
+    let error = prepare_with(&store, &by("train.tar", None), 1).unwrap_err();
+    assert!(matches!(error, PrepareError::ListOfShards { layout: "webdataset", .. }), "{error}");
+    assert!(prepare_with(&store, &by("train.tar", Some(plan::Layout::Files)), 1).is_ok());
+    assert!(prepare_with(&store, &by("a", None), 1).is_ok(), "shards that are not listed decide nothing");
+}

@@ -70,6 +70,7 @@ impl Orders {
             Access::ShuffledShards => plan::Access::ShuffledShards(streams()),
             Access::ResampledShards => plan::Access::ResampledShards(streams()),
             Access::Neighbours => plan::Access::Neighbours { run_length: self.run_length },
+            Access::List => plan::Access::List,
         }
     }
 

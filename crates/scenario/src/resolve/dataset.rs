@@ -1,6 +1,6 @@
 //! The datasets: one for each sample size.
 
-use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER, Layout, Operation};
+use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER, FileOrder, Layout, Operation};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::Item;
@@ -67,12 +67,13 @@ pub(super) fn resolve(
     document: &Document,
     need: Option<&feed::Need>,
     devices: &Devices,
+    order: Option<FileOrder>,
     problems: &mut Problems,
 ) -> Option<Datasets> {
     let written = &document.dataset;
     match written.source.value_or(Origin::default())? {
         Origin::Generate => generated(document, need, problems),
-        Origin::Existing => existing(written, need, devices, problems),
+        Origin::Existing => existing(written, need, devices, order, problems),
     }
 }
 
@@ -148,6 +149,7 @@ fn existing(
     written: &Dataset,
     need: Option<&feed::Need>,
     devices: &Devices,
+    order: Option<FileOrder>,
     problems: &mut Problems,
 ) -> Option<Datasets> {
     let source = written.source.key()?;
@@ -170,6 +172,7 @@ fn existing(
         layout,
         shards: written.shards.optional()?,
         columns: existing_columns(written, source, problems)?,
+        order,
     };
     let samples = vec![Sample { layout, ..sample }];
     Some(Datasets { origin: Origin::Existing, specs: vec![DatasetSpec::Existing(spec)], samples, layouts: 1 })

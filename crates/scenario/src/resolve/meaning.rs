@@ -78,6 +78,7 @@ impl Scenario<'_> {
             }
             Only::Streams => self.orders_rule_out(Access::streams, "streams none"),
             Only::Neighbours => self.orders_rule_out(|access| access == Access::Neighbours, "has no runs"),
+            Only::Listed => self.orders_rule_out(|access| access == Access::List, "follows none"),
             Only::Generated | Only::Elsewhere => {
                 self.reads_existing().then(|| vec![(dataset.source.key(), "here the data is the user's")])
             }

@@ -24,6 +24,7 @@ mod measure;
 mod names;
 mod need;
 mod network;
+mod order;
 mod pace;
 mod packing;
 mod reading;
@@ -36,6 +37,7 @@ mod tier;
 mod training;
 
 pub use dataset::SIZE_DEFAULT_BYTES;
+pub use order::ORDER_BYTES_MAX;
 use plan::{Cell, Plan};
 
 use crate::diagnostic::Problems;
@@ -56,8 +58,9 @@ pub(crate) fn plan(
     // The need comes first, since samples, jobs and lines take their defaults from it.
     let need = need::resolve(written, problems);
     let devices = device::Devices::of(written, host);
-    let datasets = dataset::resolve(written, need.as_ref(), &devices, problems);
     let tasks = task::tasks(written);
+    let order = order::resolve(written, &tasks, host, problems);
+    let datasets = dataset::resolve(written, need.as_ref(), &devices, order, problems);
     if let Some((need, datasets)) = need.as_ref().zip(datasets.as_ref()) {
         hold::refuse(&hold::HoldInput { document: written, need, datasets, tasks: &tasks }, problems);
     }
@@ -96,6 +99,7 @@ pub(crate) fn plan(
                 .refuse_long(problems);
         }
         training::refuse_parts(written, specs, cells, problems);
+        order::refuse_cold(written, specs, cells, problems);
     }
     // Behind the cells that read, since each training job is repeated beside its checkpoints.
     let cells = match (&checkpoints, cells, &mut specs) {

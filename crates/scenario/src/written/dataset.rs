@@ -5,7 +5,7 @@ use plan::{Codec, Layout};
 use crate::diagnostic::Problems;
 use crate::document::{Node, Value};
 use crate::list::{Axis, List};
-use crate::only::Only::{Existing, Files, Generated, Layouts, Spread};
+use crate::only::Only::{Existing, Files, Generated, Layouts, Listed, Spread};
 use crate::percentage::WholePercent;
 use crate::reader::{Written, wrong_type};
 use crate::table::{Table, table};
@@ -90,6 +90,10 @@ table! {
         /// Which of the user's files are read, below the target's path: `*` and `?` match within a name, `**` across
         /// folders, `{a,b}` and `{000000..000146}` stand for several names, each of which must be there. Default: all.
         shards: Text => [Existing, Files],
+        /// A text file with the order of `load.access = "list"`: on each line the name of one of the user's files, below the
+        /// target's path. These files are the dataset, and each is a sample; a file that is named several times is read so
+        /// often. At most 256 MiB and 20,000,000 lines of at most 4096 B.
+        order: Text => [Existing, Files, Layouts(&[Layout::Files]), Listed],
         /// Number of samples; not together with `size`.
         samples: Samples => [Generated],
         /// Bytes of the whole dataset, for each sample size. Default: 8 GiB.

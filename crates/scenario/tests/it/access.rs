@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use plan::{Access, Cell, Load, Streams};
 
-use crate::machine::{resolve, with};
+use crate::machine::{resolve, resolve_on, with};
 
 fn cells(lines: &str) -> Vec<Cell> {
     resolve(&with(lines)).unwrap_or_else(|diagnostics| panic!("{diagnostics}")).cells
@@ -97,4 +97,38 @@ fn keys_of_other_orders_are_refused() {
         writeln!(shown, "{lines}\n{refused}").unwrap();
     }
     insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn a_list_is_the_dataset_and_goes_with_every_load() {
+    let existing = "dataset = { source = \"existing\", order = \"order.txt\" }\n";
+    for load in [
+        "load = { access = \"list\", operation = [\"read\", \"read_file\", \"stat\"] }",
+        "load = { access = \"list\", mode = \"paced\", cache = \"cold\" }",
+        "load = { access = \"list\", mode = \"training\" }",
+    ] {
+        let plan = resolve(&with(&format!("{existing}{load}"))).unwrap_or_else(|error| panic!("{error}"));
+        assert!(plan.cells.iter().all(|cell| cell.access == Access::List), "{load}");
+        let plan::DatasetSpec::Existing(data) = &plan.datasets[0] else { panic!("it is the user's") };
+        let order = data.order.as_ref().unwrap();
+        let names: Vec<_> = order.names().collect();
+        assert_eq!(names, [(1, "a/1"), (2, "b/2"), (3, "a/3")]);
+        assert_eq!((order.at.as_str(), order.repeats()), ("order.txt", false));
+    }
+}
+
+/// What is read again may come from memory where the cache is only cold at the start, or be read anew.
+#[test]
+fn a_list_that_repeats_is_read_past_the_cache_or_from_a_cold_start() {
+    let text = |cache: &str| {
+        with(&format!(
+            "dataset = {{ source = \"existing\", order = \"o\" }}\nload = {{ access = \"list\"{cache} }}"
+        ))
+    };
+    let on = |text: &str| resolve_on(text, &[], |host| host.order = Some(Ok(b"a\na\n".to_vec())));
+    assert!(on(&text("")).is_ok(), "direct I/O by default");
+    assert!(on(&text(", cache = [\"cold_start\", \"warm\", \"bypass\"]")).is_ok());
+    // Where there is no direct I/O, the default is cold.
+    let refused = on(&text("").replace("/mnt/", "/buffered/")).unwrap_err().to_string();
+    assert!(refused.contains("names 1 file 2 times"), "{refused}");
 }

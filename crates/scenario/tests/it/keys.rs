@@ -93,6 +93,7 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("dataset.read_columns", &[PARQUET, "need=1 GB/s"], "dataset.read_columns=1"),
     ("dataset.row_group_size", &[PARQUET], "dataset.row_group_size=1 MiB"),
     ("dataset.compressibility", &[], "dataset.compressibility=50 %"),
+    ("dataset.order", &[EXISTING, "dataset.order=order.txt", "load.access=list"], "dataset.order=other.txt"),
     ("dataset.shards", &[EXISTING], "dataset.shards=train-*.tar"),
     ("targets", &[], "targets={ u = { at = \"/mnt/u\" } }"),
     ("targets.*.at", &[], "targets.t.at=/mnt/other"),

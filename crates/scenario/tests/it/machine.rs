@@ -10,6 +10,7 @@ pub(crate) fn machine(paths: &[String]) -> HostFacts {
         memory_bytes: 64 << 30,
         open_files_max: 4096,
         io_uring: Ok(()),
+        order: Some(Ok(b"a/1\nb/2\na/3\n".to_vec())),
         paths: paths.iter().map(|path| (path.clone(), facts(path))).collect(),
     }
 }

@@ -386,6 +386,44 @@ fn amounts_that_nobody_can_mean_are_refused_with_their_sums() {
 }
 
 #[test]
+fn orders_of_lists() {
+    let by = |dataset: &str, load: &str| {
+        with(&format!("dataset = {{ source = \"existing\", {dataset} }}\nload = {{ {load} }}"))
+    };
+    let listed = by("order = \"order.txt\"", "access = \"list\"");
+    let mut shown: Vec<String> = [
+        by("order = \"order.txt\"", "queue_depth = 8"),
+        by("sample_size = \"1 MiB\"", "access = \"list\""),
+        with("dataset.order = \"order.txt\"\nload.access = \"list\""),
+        by("order = \"order.txt\"", "access = [\"list\", \"random\"]"),
+        by("order = \"order.txt\", shards = \"*\"", "access = \"list\", operation = \"list\""),
+        by("order = \"order.txt\", layout = \"tfrecord\"", "access = \"list\""),
+        listed.replace("/mnt/bench", "/dev/sda"),
+        listed.clone() + "targets.b = { at = \"/mnt/b\" }\ncopy = { from = \"data\", to = \"b\" }\n",
+    ]
+    .iter()
+    .map(|text| refusal(text, &[], |_| ()))
+    .collect();
+    let long = [&b"a\n"[..], &[b'x'; 5000]].concat();
+    let contents: [Result<&[u8], &str>; 8] = [
+        Err("No such file or directory (os error 2)"),
+        Ok(b""),
+        Ok(b"\n\r\n./\n"),
+        Ok(b"a\nb\xff\n"),
+        Ok(b"a\n/mnt/bench/a\n"),
+        Ok(b"a\t1\n"),
+        Ok(&long),
+        Ok(b"a\nb\na\n"),
+    ];
+    for held in contents {
+        let held = held.map(<[u8]>::to_vec).map_err(str::to_owned);
+        let cold = listed.replace("access", "cache = [\"cold\", \"bypass\"], access");
+        shown.push(refusal(&cold, &[], |host| host.order = Some(held.clone())));
+    }
+    insta::assert_snapshot!(shown.join("\n------\n"));
+}
+
+#[test]
 fn limits_of_the_machine() {
     let forbidden =
         "the kernel forbids it (seccomp)\n  hint: allow io_uring_setup in the container's profile";

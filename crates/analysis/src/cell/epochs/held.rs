@@ -3,6 +3,8 @@
 use feed::{Access, formula};
 use record::{Cell, Dataset};
 
+use crate::cell::samples;
+
 /// A cache before the storage, and what it should serve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Held {
@@ -28,7 +30,7 @@ pub enum Order {
 impl Order {
     fn of(access: Access) -> Self {
         match access {
-            Access::Sequential => Self::Same,
+            Access::Sequential | Access::List => Self::Same,
             Access::ShuffledEpoch | Access::ShuffledShards | Access::Neighbours => Self::Permuted,
             Access::Random | Access::ResampledShards => Self::Drawn,
         }
@@ -37,7 +39,9 @@ impl Order {
 
 impl Held {
     pub(super) fn of(cell: &Cell, dataset: Option<&Dataset>) -> Option<Self> {
-        let (tier, dataset) = (cell.tier.as_ref()?, dataset.filter(|dataset| dataset.bytes > 0)?);
+        // A list that names files again hits within one pass, by how far apart they stand: no formula knows.
+        let dataset = dataset.filter(|dataset| dataset.bytes > 0 && !samples::are_read_again(dataset))?;
+        let tier = cell.tier.as_ref()?;
         Some(Self {
             share: (tier.capacity_bytes as f64 / dataset.bytes as f64).min(1.0),
             policy: tier.policy.clone(),
@@ -62,5 +66,21 @@ impl Held {
             (Order::Permuted, "random") => Some(formula::hits_of_permutations_random(self.share)),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::testing;
+
+    use super::*;
+
+    #[test]
+    fn what_a_cache_serves_of_a_list_is_known_where_each_file_comes_once() {
+        let tier = record::Tier { at: "/c".to_owned(), capacity_bytes: 500, policy: "lru".to_owned() };
+        let cell = Cell { access: Access::List.into(), tier: Some(tier), ..testing::cell("c", "disk", 1) };
+        let held = |samples| Held::of(&cell, Some(&Dataset { samples, ..testing::dataset("disk", 10, 100) }));
+        assert_eq!(held(Some(10)).map(|held| held.order), Some(Order::Same));
+        assert_eq!(held(Some(11)), None);
     }
 }
