@@ -317,9 +317,11 @@ def _scenario(found: Diagnosis, parts: limits.Parts) -> Scenario | None:
     readers = max(1, found.workers)
     decode, burns = _decoding(parts, readers, batch)
     steps = min(batches, len(found.opens.files) // batch) if each else batches
+    opened = scenarios.below(root, suffix, found.opens.order) if each else ()
     return Scenario(
-        batch, parts.step.mean, max(1, round(size)), readers, found.ahead, max(1, steps), root, suffix, layout, decode, burns
-    )
+        batch, parts.step.mean, max(1, round(size)), readers, found.ahead, max(1, steps), root, suffix, layout, decode, burns,
+        opened,
+    )  # fmt: skip
 
 
 def _decoding(parts: limits.Parts, readers: int, batch: int) -> tuple[float, bool]:

@@ -35,11 +35,18 @@ class Scenario:
     """What a reader takes for a sample beside reading it."""
     decode_burns: bool = False
     """Whether that is processor time, which feedline burns; else it waits so long."""
+    opened: tuple[str, ...] = ()
+    """Names of the files below `root` in the order in which the job opened them; none where files are no samples."""
     budget: str | None = None
     """What measuring may take at most, and then repetitions end by time; None where they end by steps."""
 
-    def text(self, at: str | os.PathLike[str] | None = None) -> str:
-        """As TOML: on the files of the job, or with `at` on files of their size that feedline writes there."""
+    def text(self, at: str | os.PathLike[str] | None = None, order: str | os.PathLike[str] | None = None) -> str:
+        """As TOML: on the files of the job, or with `at` on files of their size that feedline writes there.
+
+        With `order`, the path of a list of them, the job's files are read in that order.
+        """
+        if order is not None and (at is not None or not self.opened):
+            raise ValueError("an order is that of the job's own files, each of them a sample")
         need = {
             "batch": self.batch,
             "step_time": _duration(self.step_ns),
@@ -53,7 +60,7 @@ class Scenario:
             "version = 1",
             f"need = {toml(need)}",
             "",
-            *self._dataset(at),
+            *self._dataset(at, order),
             "",
             f"[targets.{'there' if at else 'here'}]",
             f"at = {toml(at or self.root)}",
@@ -61,6 +68,7 @@ class Scenario:
             "",
             "[load]",
             'mode = "training"',
+            *(['access = "list"'] if order is not None else []),
             *([] if at and "://" in os.fspath(at) else ['cache = "cold"']),
             "",
             "[training]",
@@ -84,14 +92,28 @@ class Scenario:
         """The same job, if decoding took no time, measured for so long at most."""
         return replace(self, decode_ns=0.0, budget=budget)
 
-    def save(self, path: str | os.PathLike[str], *, at: str | os.PathLike[str] | None = None) -> None:
-        """Writes the scenario; with `at` (a folder, `nfs://`, `s3://`) it is about storage that does not hold the job's files."""
-        Path(path).write_text(self.text(at))
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        at: str | os.PathLike[str] | None = None,
+        order: str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Writes the scenario; with `at` (a folder, `nfs://`, `s3://`) it is about storage that does not hold the job's files.
 
-    def _dataset(self, at: str | os.PathLike[str] | None) -> list[str]:
+        With `order` the files are read as the job opened them: that path becomes a list of them.
+        """
+        text = self.text(at, order)
+        if order is not None:
+            Path(order).write_text("".join(f"{name}\n" for name in self.opened))
+        Path(path).write_text(text)
+
+    def _dataset(self, at: str | os.PathLike[str] | None, order: str | os.PathLike[str] | None) -> list[str]:
         if at is not None:
             return ["[dataset]", f"samples = {self.batch * self.steps}", f'sample_size = "{self.sample_bytes} B"']
         lines = ["[dataset]", 'source = "existing"']
+        if order is not None:
+            return [*lines, f"order = {toml(os.path.abspath(order))}"]
         lines += [f"layout = {toml(self.layout)}"]
         lines += [f"shards = {toml('**/*' + self.suffix)}"] if self.suffix else []
         return lines
@@ -107,3 +129,9 @@ def of_files(files: list[str]) -> tuple[str, str]:
     suffix = kinds.most_common(1)[0][0]
     alike = [path for path in files if path.endswith(suffix)]
     return os.path.commonpath([os.path.dirname(path) for path in alike]), suffix
+
+
+def below(root: str, suffix: str, order: list[str]) -> tuple[str, ...]:
+    """The names of such files below a folder, in their order."""
+    folder = os.path.join(root, "")
+    return tuple(path[len(folder) :] for path in order if path.startswith(folder) and path.endswith(suffix))

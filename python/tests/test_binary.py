@@ -6,11 +6,12 @@ import os
 import stat
 import tempfile
 import unittest
+from dataclasses import replace
 from pathlib import Path
 
 import feedline
 from feedline import _binary, diagnosis
-from feedline.scenario import Scenario, of_files
+from feedline.scenario import Scenario, below, of_files
 
 SCENARIO = """
 version = 1
@@ -156,6 +157,22 @@ class Real(unittest.TestCase):
             self.assertIn("ok:", feedline.check(scenario.reading_alone("60s")))
             scenario.save(path, at=self.folder / "new")
             self.assertIn("ok:", feedline.check(path))
+
+    def test_files_are_read_in_the_order_of_the_job(self) -> None:
+        data = self.folder / "data"
+        (data / "deep").mkdir(parents=True)
+        for name in ("a.bin", "b.bin", "deep/c.bin"):
+            (data / name).write_bytes(bytes(5_000))
+        opened = below(str(data), ".bin", [str(data / "deep/c.bin"), "/elsewhere/d.bin", str(data / "a.bin"), str(data / "l.txt")])
+        self.assertEqual(opened, ("deep/c.bin", "a.bin"))
+        scenario = Scenario(2, 1.5e6, 5_000, 1, 2, 16, str(data), ".bin", "files", opened=opened)
+        path, order = self.folder / "mine.toml", self.folder / "order.txt"
+        scenario.save(path, order=order)
+        self.assertEqual(order.read_text(), "deep/c.bin\na.bin\n")
+        self.assertIn("ok:", feedline.check(path))
+        for unknown in (scenario, replace(scenario, opened=())):
+            with self.assertRaisesRegex(ValueError, "an order is that of the job"):
+                unknown.save(path, order=order, at=None if not unknown.opened else self.folder / "new")
 
 
 if __name__ == "__main__":
