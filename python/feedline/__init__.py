@@ -16,7 +16,8 @@ from .diagnosis import diagnose
 from .rank_files import Ranks, ranks
 from .report import Report
 from .scenario import Scenario
-from .watch import Waits, waits, wrap
+from .stamps import Waits
+from .watch import waits, wrap
 
 __all__ = [
     "Answer",

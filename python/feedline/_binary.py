@@ -23,8 +23,8 @@ class Interval(TypedDict):
     high: float
 
 
-class Deciding(TypedDict, total=False):
-    """The cell that a verdict rests on."""
+class Cell(TypedDict, total=False):
+    """A way of reading one target."""
 
     cell: str
     engine: str
@@ -34,6 +34,11 @@ class Deciding(TypedDict, total=False):
     queue_depth: int
     threads: int
     block_bytes: int
+
+
+class Deciding(Cell, total=False):
+    """The cell that a verdict rests on."""
+
     sample_bytes: float
     repetitions: int
     samples_per_s: Interval
@@ -81,21 +86,13 @@ class Answer(TypedDict, total=False):
     paths: Paths
 
 
-class Row(TypedDict, total=False):
+class Row(Cell, total=False):
     """One repetition of one cell of a record, as `feedline export --format jsonl` writes it."""
 
     run_id: str
     scenario: str
     variant: str | None
     target: str
-    cell: str
-    engine: str
-    operation: str
-    access: str
-    cache: str
-    queue_depth: int
-    block_bytes: int
-    threads: int
     role: str
     rep: int
     round: int

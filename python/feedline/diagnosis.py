@@ -22,7 +22,8 @@ from .opens import Opens
 from .report import Report
 from .scenario import Scenario
 from .spans import Span
-from .watch import Clock, Pass, Waits, bare, samples_of
+from .stamps import Clock, Pass, Waits, samples_of
+from .watch import bare
 
 ROUNDS = 2
 # More of the files in memory than this, and a pass is not cold; less, and it is not warm.
@@ -279,7 +280,8 @@ def _conclude(found: Diagnosis, without_storage: Any, storage: bool) -> Report:
         parts.loader_cpu_ns = sum(one.use.own_ns for one in loader) / max(1, sum(len(one.waits.step_ns) for one in loader))
     jobs = found.rounds.get("job", [])
     if jobs:
-        found.lacks += [lack for lack in jobs[0].waits.lacks() if lack not in found.lacks]
+        for lack in jobs[0].waits.lacks():
+            _lack(found, lack)
     if parts.step and parts.loader and parts.step.mean < 0.01 * parts.loader.mean:
         _lack(found, f"a step took {parts.step.mean / 1e3:.3g} us: it does nothing, or returns before its work is done")
     scenario = _scenario(found, parts)
@@ -319,9 +321,19 @@ def _scenario(found: Diagnosis, parts: limits.Parts) -> Scenario | None:
     steps = min(batches, len(found.opens.files) // batch) if each else batches
     opened = scenarios.below(root, suffix, found.opens.order) if each else ()
     return Scenario(
-        batch, parts.step.mean, max(1, round(size)), readers, found.ahead, max(1, steps), root, suffix, layout, decode, burns,
-        opened,
-    )  # fmt: skip
+        batch=batch,
+        step_ns=parts.step.mean,
+        sample_bytes=max(1, round(size)),
+        readers=readers,
+        prefetch=found.ahead,
+        steps=max(1, steps),
+        root=root,
+        suffix=suffix,
+        layout=layout,
+        decode_ns=decode,
+        decode_burns=burns,
+        opened=opened,
+    )
 
 
 def _decoding(parts: limits.Parts, readers: int, batch: int) -> tuple[float, bool]:

@@ -13,7 +13,7 @@ from typing import Any
 from . import spans
 from .machine import Use
 from .spans import Span
-from .watch import Waits
+from .stamps import Waits
 
 # Rounds of one part that are further apart than this, and than their intervals, were made on something that changed.
 DRIFT = 0.25

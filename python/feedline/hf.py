@@ -12,8 +12,8 @@ from typing import Any
 
 from transformers import TrainerCallback
 
-from .rank_files import Writer
-from .watch import STEPS_MAX, Waits
+from .rank_files import writer
+from .stamps import STEPS_MAX, Waits
 
 
 class Watch(TrainerCallback):  # type: ignore[misc]
@@ -21,7 +21,7 @@ class Watch(TrainerCallback):  # type: ignore[misc]
 
     def __init__(self, steps: int = STEPS_MAX, *, record: str | os.PathLike[str] | None = None) -> None:
         self.waits = Waits(steps)
-        self._writer = Writer(record, self.waits) if record is not None else None
+        self._write = writer(record, self.waits)
 
     def on_epoch_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """A pass begins."""
@@ -45,5 +45,4 @@ class Watch(TrainerCallback):  # type: ignore[misc]
     def on_epoch_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """A pass is over."""
         self.waits.end()
-        if self._writer:
-            self._writer.write()
+        self._write()

@@ -14,8 +14,8 @@ try:
 except ImportError:
     from pytorch_lightning.callbacks import Callback
 
-from .rank_files import Writer
-from .watch import STEPS_MAX, Waits
+from .rank_files import writer
+from .stamps import STEPS_MAX, Waits
 
 
 class Watch(Callback):  # type: ignore[misc]
@@ -24,7 +24,7 @@ class Watch(Callback):  # type: ignore[misc]
     def __init__(self, steps: int = STEPS_MAX, *, record: str | os.PathLike[str] | None = None) -> None:
         super().__init__()
         self.waits = Waits(steps)
-        self._writer = Writer(record, self.waits) if record is not None else None
+        self._write = writer(record, self.waits)
 
     def on_train_epoch_start(self, trainer: Any, pl_module: Any) -> None:
         """A pass begins."""
@@ -41,11 +41,9 @@ class Watch(Callback):  # type: ignore[misc]
     def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
         """A pass is over."""
         self.waits.end()
-        if self._writer:
-            self._writer.write()
+        self._write()
 
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
         """Training ends with an error of its own."""
         self.waits.failed(exception)
-        if self._writer:
-            self._writer.write()
+        self._write()

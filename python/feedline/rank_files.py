@@ -10,14 +10,13 @@ import atexit
 import json
 import os
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import accelerators, spans
-
-if TYPE_CHECKING:
-    from .watch import Waits
+from .stamps import Waits
 
 VERSION = 1
 # A rank is named as the slowest where it waited longest in so many of the blocks, and waits are at least this share of the time.
@@ -59,6 +58,15 @@ class Writer:
         with os.fdopen(handle, "w") as file:
             json.dump(told, file)
         os.replace(part, self._folder / f"rank-{rank}.json")
+
+
+def writer(folder: str | os.PathLike[str] | None, waits: Waits) -> Callable[[], None]:
+    """What writes the file of this rank into a folder; nothing without one."""
+    return _nothing if folder is None else Writer(folder, waits).write
+
+
+def _nothing() -> None:
+    """Nobody asked for a file. It has a name, since frameworks pickle their callbacks."""
 
 
 @dataclass

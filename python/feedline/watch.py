@@ -1,7 +1,7 @@
-"""Passive measurement of a loader: what a job waited for each batch, and how long it then computed.
+"""Passive measurement of a loader: `wrap` puts a proxy around it.
 
-`wrap` puts a proxy around the loader. The proxy looks at the clock twice a batch and changes nothing else: attributes, length,
-`set_epoch`, state and workers are those of the loader, and so are its errors.
+The proxy stamps its batches and changes nothing else: attributes, length, `set_epoch`, state and workers are those of the loader,
+and so are its errors.
 """
 
 from __future__ import annotations
@@ -9,215 +9,13 @@ from __future__ import annotations
 import os
 import sys
 import time
-from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeVar
 
-from . import accelerators, rank_files, spans
-from .spans import Span
+from . import accelerators, rank_files
+from .stamps import STEPS_MAX, Clock, Pass, Waits
 
-STEPS_MAX = 10_000
-Clock = Callable[[], int]
 Loader = TypeVar("Loader")
-
-
-def samples_of(batch: Any) -> int:
-    """Samples of a batch as its outermost shape or length says, 0 where nothing says it."""
-    for _ in range(4):
-        shape = getattr(batch, "shape", None)
-        if shape is not None:
-            return int(shape[0]) if len(shape) else 0
-        if isinstance(batch, dict) or hasattr(batch, "keys"):
-            batch = next(iter(batch.values()), None)
-        elif isinstance(batch, (list, tuple)) and batch and hasattr(batch[0], "shape"):
-            batch = batch[0]
-        else:
-            return len(batch) if hasattr(batch, "__len__") else 0
-    return 0
-
-
-class Waits:
-    """Stamps of the batches of one job, in the order in which they came, at most `steps` of them."""
-
-    def __init__(self, steps: int = STEPS_MAX, clock: Clock = time.perf_counter_ns, *, events: bool = True) -> None:
-        if steps < 1:
-            raise ValueError(f"steps = {steps}: measure at least one")
-        self.steps = steps
-        self.clock = clock
-        self.wait_ns = array("q")
-        """What the job waited for each batch; the first of a pass is in `first_ns` as well."""
-        self.step_ns = array("q")
-        """From each batch to the request of the next one."""
-        self.samples = array("q")
-        self.first_ns: list[int] = []
-        """For each pass, from its beginning to its first batch."""
-        self.gap_ns: list[int] = []
-        """Between passes, from the last step of one to the first batch of the next: evaluation is in it."""
-        self.begins: list[int] = []
-        """Which batches began a pass."""
-        self.error: str | None = None
-        """Kind of the error with which the loader ended, if one did; its words may hold secrets and are not kept."""
-        self.gpu = accelerators.Events.where_there_is_cuda(0) if events else None
-        self._events = events
-        self._began_ns: int | None = None
-        self._asked_ns = 0
-        self._came_ns: int | None = None
-        self._ended_ns: int | None = None
-
-    @property
-    def full(self) -> bool:
-        """Whether all batches that were asked for have been measured."""
-        return len(self.step_ns) >= self.steps
-
-    def begin(self) -> None:
-        """A pass over the loader begins."""
-        self._drop_open_step()
-        self._began_ns = self.clock()
-
-    def ask(self) -> None:
-        """The job asks for a batch: its step, if it had one, is over."""
-        self._asked_ns = self.clock()
-        if self._came_ns is not None:
-            self.step_ns.append(self._asked_ns - self._came_ns)
-            self._came_ns = None
-            self._ended_ns = self._asked_ns
-            if self.gpu:
-                self.gpu.end()
-
-    def came(self, batch: Any = None) -> None:
-        """The batch that was asked for is here."""
-        now = self.clock()
-        if self.full:
-            return
-        if self._began_ns is not None:
-            self.begins.append(len(self.wait_ns))
-            self.first_ns.append(now - self._began_ns)
-            if self._ended_ns is not None:
-                self.gap_ns.append(now - self._ended_ns)
-            self._asked_ns = self._began_ns
-            self._began_ns = None
-            # A job often touches the accelerator only once its first batch is there.
-            if self._events:
-                self.gpu = self.gpu or accelerators.Events.where_there_is_cuda(len(self.step_ns))
-        self.wait_ns.append(now - self._asked_ns)
-        self.samples.append(samples_of(batch))
-        if self.gpu:
-            self.gpu.begin()
-        self._came_ns = now
-
-    def end(self) -> None:
-        """The job takes no more batches now."""
-        if self._came_ns is not None:
-            self.ask()
-        self._began_ns = None
-
-    def failed(self, error: BaseException) -> None:
-        """The loader, or the step, ended with an error."""
-        self.error = type(error).__name__
-        self._drop_open_step()
-
-    def _drop_open_step(self) -> None:
-        # The job left the loop in the middle of a pass: nobody knows when that step ended.
-        if self._came_ns is not None:
-            self._came_ns = None
-            self.wait_ns.pop()
-            self.samples.pop()
-            if self.begins and self.begins[-1] == len(self.wait_ns):
-                self.begins.pop()
-            if self.gpu:
-                self.gpu.drop()
-
-    def steady(self, warm_up: int = 1) -> list[int]:
-        """Batches that count to a rate: all but the first ones of each pass."""
-        count, starts = len(self.step_ns), self.begins or [0]
-        edges = [*starts, count]
-        return [
-            at for begin, end in zip(edges, edges[1:]) for at in range(begin + min(max(1, warm_up), (end - begin) // 4 + 1), end)
-        ]
-
-    def busy(self, warm_up: int = 1) -> Span | None:
-        """Share of the time in which steps ran, without the first batches of passes; None of too few batches."""
-        at = self.steady(warm_up)
-        if self.gpu:
-            return self.gpu.busy(at)
-        steps = [self.step_ns[i] for i in at]
-        return _share(spans.ratio(steps, [self.wait_ns[i] + self.step_ns[i] for i in at]))
-
-    def batch_ns(self, warm_up: int = 1) -> Span | None:
-        """Time from batch to batch."""
-        return spans.mean([self.wait_ns[i] + self.step_ns[i] for i in self.steady(warm_up)])
-
-    def alike(self) -> bool:
-        """Whether all batches but the last of a pass have as many samples, within a tenth."""
-        inner = [self.samples[i] for i in range(len(self.samples)) if i + 1 not in (*self.begins, len(self.samples))]
-        return not inner or max(inner) <= 1.1 * min(inner)
-
-    def lacks(self) -> list[str]:
-        """What this measurement does not say, as sentences."""
-        said = []
-        if not self.step_ns:
-            said.append("no batch was measured: the loader gave none, or what was iterated was built anew from it")
-        elif len(self.steady()) < spans.BATCHES_MIN:
-            said.append(f"{len(self.step_ns)} batches are too few for an interval: {spans.BATCHES_MIN + 1} at least")
-        if self.error:
-            said.append(f"it ended with {self.error}")
-        if not self.alike():
-            said.append("batches have different numbers of samples")
-        return said
-
-    def __str__(self) -> str:
-        lines = []
-        busy = self.busy()
-        count = len(self.step_ns)
-        if count:
-            what = "GPU busy" if self.gpu else "in steps"
-            share = busy.percent() if busy else "unknown"
-            waited = sum(self.wait_ns[i] for i in self.steady()) / 1e9
-            lines.append(f"{what} {share} of {count} steps; waited {waited:.3f} s for batches")
-        if self.first_ns:
-            lines.append(f"first batch {self.first_ns[0] / 1e9:.3f} s")
-        if self.gap_ns:
-            lines.append(f"between passes {sum(self.gap_ns) / len(self.gap_ns) / 1e9:.3f} s, what runs there included")
-        return "\n".join([*lines, *(f"LACKS {lack}" for lack in self.lacks())])
-
-
-def _share(span: Span | None) -> Span | None:
-    return span and Span(span.mean, span.low, min(1.0, span.high))
-
-
-class Pass:
-    """One pass over a loader, with a look at the clock around each batch."""
-
-    def __init__(self, inner: Iterator[Any], waits: Waits, ended: Callable[[], None] = lambda: None) -> None:
-        self._inner = inner
-        self._waits = waits
-        self._ended = ended
-
-    def __iter__(self) -> Pass:
-        return self
-
-    def __next__(self) -> Any:
-        waits = self._waits
-        if waits.full:
-            return next(self._inner)
-        waits.ask()
-        if waits.full:
-            self._ended()
-        try:
-            batch = next(self._inner)
-        except StopIteration:
-            waits.end()
-            self._ended()
-            raise
-        except BaseException as error:
-            waits.failed(error)
-            self._ended()
-            raise
-        waits.came(batch)
-        return batch
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
 
 
 class Watched:
@@ -294,13 +92,8 @@ def wrap(
     if not hasattr(loader, "__iter__"):
         raise TypeError(f"a loader is iterated, and {type(loader).__name__} cannot be")
     waits = Waits(steps, clock)
-    ended = rank_files.Writer(record, waits).write if record is not None else _nothing
     accelerators.follow_prepare(sys.modules.get("accelerate"), Watched, _around)
-    return _kind(loader)(loader, waits, ended)  # type: ignore[return-value]
-
-
-def _nothing() -> None:
-    """Nobody asked for a file."""
+    return _kind(loader)(loader, waits, rank_files.writer(record, waits))  # type: ignore[return-value]
 
 
 def _around(watched: Watched, prepared: Any) -> Watched:

@@ -163,7 +163,9 @@ class Real(unittest.TestCase):
         (data / "deep").mkdir(parents=True)
         for name in ("a.bin", "b.bin", "deep/c.bin"):
             (data / name).write_bytes(bytes(5_000))
-        opened = below(str(data), ".bin", [str(data / "deep/c.bin"), "/elsewhere/d.bin", str(data / "a.bin"), str(data / "l.txt")])
+        opened = below(
+            str(data), ".bin", [str(data / "deep/c.bin"), "/elsewhere/d.bin", str(data / "a.bin"), str(data / "l.txt")]
+        )
         self.assertEqual(opened, ("deep/c.bin", "a.bin"))
         scenario = Scenario(2, 1.5e6, 5_000, 1, 2, 16, str(data), ".bin", "files", opened=opened)
         path, order = self.folder / "mine.toml", self.folder / "order.txt"

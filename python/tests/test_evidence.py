@@ -9,7 +9,7 @@ from feedline import evidence, spans
 from feedline.evidence import Played
 from feedline.machine import Use
 from feedline.scenario import Scenario
-from feedline.watch import Waits
+from feedline.stamps import Waits
 
 from .played import MS
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import feedline
 from feedline import accelerators
-from feedline.watch import Waits, samples_of
+from feedline.stamps import Waits, samples_of
 
 from .played import MS, Batch, Loader, Step, World
 
