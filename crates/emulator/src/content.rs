@@ -138,7 +138,8 @@ impl Content {
         // not known must be searched for.
         let more = if at == self.length() { self.more_of_last(data) } else { 0 };
         let (mut at, mut rest) = (at + more as u64, &data[more..]);
-        let stretches = stretches(rest);
+        // A write is long or short as it was sent, however little of it the piece before leaves.
+        let stretches = stretches(rest, data.len() >= RECOGNISED_FROM_BYTES);
         let foreign = stretches.iter().filter(|stretch| stretch.kind == StretchKind::Foreign);
         let held: usize = foreign.map(|stretch| stretch.bytes).sum();
         // What a write is taken apart into takes memory of its own.
@@ -272,12 +273,12 @@ struct Stretch {
     kind: StretchKind,
 }
 
-/// A write as stretches of one kind each: samples in a shard lie between headers, lengths and sums.
-fn stretches(data: &[u8]) -> Vec<Stretch> {
+/// A write as stretches of one kind each: samples in a shard lie between headers, lengths and sums. One that is not looked
+/// at is foreign.
+fn stretches(data: &[u8], is_looked_at: bool) -> Vec<Stretch> {
     let foreign = |bytes: usize| (bytes > 0).then_some(Stretch { bytes, kind: StretchKind::Foreign });
     let mut found = Vec::new();
     let (mut foreign_from, mut at) = (0, 0);
-    let is_looked_at = data.len() >= RECOGNISED_FROM_BYTES;
     while is_looked_at && at + STRETCH_MIN_BYTES <= data.len() && at - foreign_from < FOREIGN_FROM_BYTES {
         match beginning(&data[at..]) {
             Some(stretch) if stretch.bytes >= STRETCH_MIN_BYTES => {
@@ -367,6 +368,16 @@ mod tests {
         let mut content = Content::new(&Budget::new(8192));
         content.write(0, &data).unwrap();
         assert_eq!((held_bytes(&content), all(&content)), (192, data), "up to the end of the write");
+    }
+
+    #[test]
+    fn what_a_sample_leaves_of_a_write_is_looked_at() {
+        let mut whole = payload(1, 0, 5000);
+        whole.extend(payload(2, 0, 4000));
+        let mut content = Content::new(&Budget::new(0));
+        content.write(0, &whole[..4500]).unwrap();
+        content.write(4500, &whole[4500..]).unwrap();
+        assert_eq!((content.pieces.len(), all(&content)), (2, whole));
     }
 
     #[test]
