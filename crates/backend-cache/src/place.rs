@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use backend::{Owned, QueueSpec, SharedStore, StoreError};
 use dataset::{Key, Listed, MANIFEST_FORMAT, MARKER_NAME, Marker, Objects, TIER_BLOCKS, TIER_DATASET};
 use plan::{BUFFER_ALIGN_BYTES, Cache, TierPolicy};
-use rustix::fs::{FallocateFlags, FlockOperation, OFlags, fallocate, flock};
+use rustix::fs::{FallocateFlags, OFlags, fallocate};
 
 use crate::filler::Filling;
 
@@ -27,6 +27,15 @@ pub struct TierFile {
     /// Whether its blocks are read and written past the page cache.
     direct: bool,
     current: Mutex<Option<Filling>>,
+}
+
+impl Drop for TierFile {
+    fn drop(&mut self) {
+        // Nothing writes any more when the next process may have it.
+        drop(self.current.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+        // By name: a process that is being started holds a copy of the descriptor, and the lock, until it runs its program.
+        let _ = self.file.unlock();
+    }
 }
 
 impl TierFile {
@@ -67,7 +76,7 @@ impl TierFile {
             });
         }
         // The kernel lets go of it when the process ends, however it ends; a lock file would outlive a kill.
-        flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|_| StoreError::Unavailable {
+        file.try_lock().map_err(|_| StoreError::Unavailable {
             what: format!("the cache tier at `{}`", path.display()),
             reason: "another process uses it".to_owned(),
             hint: "wait for that run, or give cache_tier.at another folder".to_owned(),
