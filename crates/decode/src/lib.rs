@@ -1,9 +1,10 @@
-//! What turns the bytes of one stored sample into what a batch takes: a checksum, a decompression, or pixels.
+//! What turns the bytes of one stored sample into what a batch takes: a checksum, a copy, a decompression, or pixels.
 //!
 //! A library for the threads of a loader: it starts none, reads no clock and keeps its buffers from sample to sample.
 //! Samples may come from anywhere, so each is bounded before memory is taken for it, and every damage is an error.
 
 mod allowance;
+mod batch;
 mod checksum;
 mod error;
 mod gzip;
@@ -30,6 +31,7 @@ pub struct Decoder {
 enum Machine {
     Nothing,
     Checksum,
+    Copy(batch::Batch),
     Gzip(gzip::Gzip),
     Zstd(zstd::Zstd),
     Jpeg(jpeg::Jpeg),
@@ -42,6 +44,7 @@ impl Decoder {
         let machine = match work {
             Work::Cost { .. } | Work::Processor { .. } => Machine::Nothing,
             Work::Checksum => Machine::Checksum,
+            Work::Copy => Machine::Copy(batch::Batch::default()),
             Work::Gzip => Machine::Gzip(gzip::Gzip::new()),
             Work::Zstd => Machine::Zstd(zstd::Zstd::new()),
             Work::Jpeg => Machine::Jpeg(jpeg::Jpeg::new()),
@@ -49,7 +52,7 @@ impl Decoder {
         Self { machine, stand_in: stand_in.map(StandIn::shared) }
     }
 
-    /// Does the work on one sample: how many bytes came out. A checksum and a stated cost leave the sample as it is.
+    /// Does the work on one sample: how many bytes came out. A checksum, a copy and a stated cost leave the sample as it is.
     ///
     /// # Errors
     ///
@@ -65,6 +68,7 @@ impl Decoder {
         }
         match &mut self.machine {
             Machine::Nothing | Machine::Checksum => Ok(checksum::over(bytes)),
+            Machine::Copy(batch) => Ok(batch.push(bytes)),
             Machine::Gzip(gzip) => gzip.decode(bytes),
             Machine::Zstd(zstd) => zstd.decode(bytes),
             Machine::Jpeg(jpeg) => jpeg.decode(bytes),

@@ -28,10 +28,10 @@ impl StandIn {
     /// JPEG an image of noise with the spectrum of a photograph, at 0.6 bytes for each pixel. From 2 KiB on the size is
     /// within 5 %; below, headers come on top, and no image becomes larger than 160 MB, as its pixels are limited.
     ///
-    /// `None` for a checksum and for a stated time, which take any bytes.
+    /// `None` for a checksum, a copy and a stated time, which take any bytes.
     pub fn new(work: Work, bytes: u64, seed: u64) -> Option<Self> {
         let made = match work {
-            Work::Cost { .. } | Work::Processor { .. } | Work::Checksum => return None,
+            Work::Cost { .. } | Work::Processor { .. } | Work::Checksum | Work::Copy => return None,
             Work::Gzip => packed::sample(bytes, seed, gzip),
             Work::Zstd => packed::sample(bytes, seed, zstd),
             Work::Jpeg => photo::sample(bytes, seed),
@@ -39,7 +39,7 @@ impl StandIn {
         Some(Self { bytes: made.into() })
     }
 
-    /// A sample for work that takes any bytes, such as a checksum.
+    /// A sample for work that takes any bytes, such as a copy.
     pub fn plain(bytes: u64) -> Self {
         Self { bytes: vec![0; bytes as usize].into() }
     }

@@ -99,9 +99,9 @@ fn coming(spec: &RepSpec<'_>, order: &Order, training: &Training) -> Option<Comi
     Some(Coming { readers, together, behind })
 }
 
-/// Those who decode. Generated data are random bytes, which no decoder but a checksum takes: a stand-in of a mean
-/// sample's size is decoded in their place. So it is of samples that come with reads, which hold no whole one; a checksum
-/// takes as many bytes there.
+/// Those who decode. Generated data are random bytes, which no decoder takes but a checksum or a copy: a stand-in of a
+/// mean sample's size is decoded in their place. So it is of samples that come with reads, which hold no whole one; a checksum
+/// and a copy take as many bytes there.
 fn decoders(
     spec: &RepSpec<'_>,
     training: &Training,
@@ -124,9 +124,9 @@ fn decoders(
     let stand_in = stands_in.then(|| StandIn::new(decode.work, mean_bytes, spec.cell.seed)).flatten();
     let stand_in =
         stand_in.or_else(|| (job.is_streamed() && !is_fetched).then(|| StandIn::plain(mean_bytes)));
-    let takes_any = decode.work.takes_any();
-    let is_whole = takes_any || stand_in.is_some() || largest_bytes <= u64::from(spec.cell.block_bytes);
-    if job.ops_per_sample > 1 || !is_whole || (job.is_streamed() && is_fetched && !takes_any) {
+    let looks = decode.work.looks_at_bytes();
+    let is_whole = !looks || stand_in.is_some() || largest_bytes <= u64::from(spec.cell.block_bytes);
+    if job.ops_per_sample > 1 || !is_whole || (job.is_streamed() && is_fetched && looks) {
         return Err(RepError::Decoder { work: decode.work.name(), largest_bytes });
     }
     // PyTorch's readers decode in their own processes, so as many as there are, but no more than cores can run.

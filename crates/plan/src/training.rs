@@ -86,6 +86,8 @@ pub enum Work {
     },
     /// CRC-32 over the bytes that were read.
     Checksum,
+    /// A copy of the bytes that were read into the batch: what a loader does that decodes nothing (PyTorch's `collate_fn`).
+    Copy,
     /// Decompression of a gzip member.
     Gzip,
     /// Decompression of a Zstandard frame.
@@ -95,9 +97,14 @@ pub enum Work {
 }
 
 impl Work {
-    /// Whether it takes any bytes, parts of a sample as well: it looks at none of them.
-    pub fn takes_any(self) -> bool {
-        matches!(self, Self::Cost { .. } | Self::Processor { .. })
+    /// Whether it looks at the bytes of a sample.
+    pub fn looks_at_bytes(self) -> bool {
+        !matches!(self, Self::Cost { .. } | Self::Processor { .. })
+    }
+
+    /// Whether the bytes that it looks at may be any, of a part of a sample as well: they have no form.
+    pub fn takes_any_bytes(self) -> bool {
+        matches!(self, Self::Checksum | Self::Copy)
     }
 
     /// The word used in scenarios, records and tables.
@@ -106,6 +113,7 @@ impl Work {
             Self::Cost { .. } => "cost",
             Self::Processor { .. } => "cpu",
             Self::Checksum => "checksum",
+            Self::Copy => "copy",
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",
             Self::Jpeg => "jpeg",

@@ -280,6 +280,8 @@ vocabulary!(Operation {
 
 vocabulary!(Work {
     Checksum: "checksum" = "A CRC-32 over the bytes that were read.",
+    Copy: "copy" =
+        "A copy of the bytes that were read into the batch, as a loader makes it that decodes nothing.",
     Gzip: "gzip" = "Decompression of a gzip member.",
     Zstd: "zstd" = "Decompression of a Zstandard frame.",
     Jpeg: "jpeg" = "A baseline or progressive JPEG to pixels.",

@@ -11,6 +11,7 @@ use crate::cell::facts::{fact, has_own_cache, has_server};
 use crate::cell::flag::Flag;
 use crate::cell::lines::Lines;
 use crate::cell::operation;
+use crate::cell::training::predicted::{COPY, STATED_COST};
 use crate::summary::not_tested::NotTested;
 use crate::summary::{outages, surroundings};
 use crate::verdict::tiers::{self, CacheBelow, is_of_first_format, is_read_again};
@@ -75,8 +76,9 @@ fn decode(cells: &Cells<'_>, judged: &Judged) -> Option<NotTested> {
         return Some(NotTested::Decode { cost: false, checksum: false });
     };
     // Any resting cell that stands in for decoding leaves it open, even where another one decodes.
-    let (cost, checksum) = (works.contains("cost"), works.contains("checksum"));
-    (cost || checksum).then_some(NotTested::Decode { cost, checksum })
+    let (cost, checksum) = (works.contains(STATED_COST), works.contains("checksum"));
+    // A copy into the batch is what is left where nothing is decoded.
+    (cost || checksum || works.contains(COPY)).then_some(NotTested::Decode { cost, checksum })
 }
 
 /// How the measured cells came to their files. Nothing to say where every verdict rests on whole files, opened one by

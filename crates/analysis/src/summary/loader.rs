@@ -3,7 +3,7 @@
 use feed::{Judgement, formula};
 
 use crate::cell::cell_summary::CellSummary;
-use crate::cell::training::predicted::STATED_COST;
+use crate::cell::training::predicted::{COPY, STATED_COST};
 use crate::summary::Summary;
 
 /// What each accelerator's `DataLoader` would be given.
@@ -50,7 +50,7 @@ impl DataLoader {
             prefetch: job.prefetch,
             startup_ns: job.startup_ns,
             decoding: match job.decode.as_deref() {
-                None => MeasuredDecoding::No,
+                None | Some(COPY) => MeasuredDecoding::No,
                 Some(STATED_COST) => MeasuredDecoding::StatedCost,
                 Some(_) => MeasuredDecoding::Yes,
             },

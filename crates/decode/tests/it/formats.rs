@@ -7,11 +7,12 @@ use plan::Work;
 
 use crate::decode;
 
-const WORKS: [Work; 4] = [Work::Checksum, Work::Gzip, Work::Zstd, Work::Jpeg];
+const WORKS: [Work; 5] = [Work::Checksum, Work::Copy, Work::Gzip, Work::Zstd, Work::Jpeg];
 
 #[test]
-fn a_checksum_and_a_cost_leave_a_sample_as_it_is() {
+fn work_that_decodes_nothing_leaves_a_sample_as_it_is() {
     assert_eq!(decode(Work::Checksum, &[7; 1000]), Ok(1000));
+    assert_eq!(decode(Work::Copy, &[7; 1000]), Ok(1000));
     assert_eq!(decode(Work::Cost { per_sample_ns: 5 }, &[7; 1000]), Ok(1000));
     assert_eq!(decode(Work::Cost { per_sample_ns: 5 }, &[]), Ok(0));
 }

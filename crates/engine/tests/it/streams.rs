@@ -95,7 +95,7 @@ fn decoding_by_cost_takes_as_long_as_the_samples_of_a_batch() {
 #[test]
 fn real_decoders_decode_as_many_samples_as_streams_bring() {
     for fetch in [Fetch::Shared, Fetch::Readers { count: 2 }] {
-        for work in [Work::Checksum, Work::Zstd, Work::Processor { per_sample_ns: 1_000 }] {
+        for work in [Work::Checksum, Work::Copy, Work::Zstd, Work::Processor { per_sample_ns: 1_000 }] {
             let decode = Decode { work, threads: Some(1) };
             let rep = sim(Training { decode: Some(decode), fetch, ..JOB }, 20, |_| Step::ok(MS)).run();
             let counts = only(&rep);

@@ -171,7 +171,7 @@ fn by_threads(decode: Decode, accelerators: u32, readers: u32, cores: u32) -> De
     let readers = accelerators.saturating_mul(readers).min(DEPTH_MAX as u32);
     let usual = match decode.work {
         Work::Cost { .. } => readers,
-        Work::Processor { .. } | Work::Checksum | Work::Gzip | Work::Zstd | Work::Jpeg => {
+        Work::Processor { .. } | Work::Checksum | Work::Copy | Work::Gzip | Work::Zstd | Work::Jpeg => {
             readers.min(cores.max(1))
         }
     };

@@ -18,6 +18,8 @@ use crate::cell::training::{GAP_MAX, NotPredicted, PredictedAu, TrainingFigures}
 
 /// Work of a decoder that is a stated time for each sample.
 pub(crate) const STATED_COST: &str = "cost";
+/// The word of a copy into the batch, which decodes nothing.
+pub(crate) const COPY: &str = "copy";
 
 /// The closed cell that reads as `cell` does at the depth that `is_depth` asks for, the shallowest of several; one of as
 /// many threads before others.

@@ -435,6 +435,7 @@ fn what_a_data_loader_is_given_follows_from_the_job() {
     let decoding = |work: &str| loader(|job| job.decode = Some(work.to_owned())).unwrap().decoding;
     assert_eq!(decoding("jpeg"), MeasuredDecoding::Yes);
     assert_eq!(decoding("cost"), MeasuredDecoding::StatedCost);
+    assert_eq!(decoding("copy"), MeasuredDecoding::No);
     assert_eq!(loader(|job| job.readers = None), None);
 }
 
@@ -449,6 +450,7 @@ fn decode_is_tested_where_every_judged_cell_decodes() {
     assert_eq!(not_tested(None).pop(), decode(false, false));
     assert!(!not_tested(Some("jpeg")).iter().any(|one| matches!(one, NotTested::Decode { .. })));
     assert_eq!(not_tested(Some("cost")).pop(), decode(true, false));
+    assert_eq!(not_tested(Some("copy")).pop(), decode(false, false));
 }
 
 #[test]

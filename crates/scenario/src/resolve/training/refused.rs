@@ -214,9 +214,9 @@ pub(in super::super) fn refuse_decoders(
     problems: &mut Problems,
 ) {
     let (Some(Some(decode)), Some(span)) = (field.resolved(job::decode), field.span()) else { return };
-    // A checksum goes over bytes as they come; the others need a sample from its first byte to its last.
-    let takes_any = decode.work.takes_any() || decode.work == Work::Checksum;
-    if takes_any || !tasks.iter().any(|task| task.operation == Operation::Read) {
+    // A checksum and a copy go over bytes as they come; the others need a sample from its first byte to its last.
+    let takes_parts = !decode.work.looks_at_bytes() || decode.work.takes_any_bytes();
+    if takes_parts || !tasks.iter().any(|task| task.operation == Operation::Read) {
         return;
     }
     let work = decode.work.name();
@@ -230,7 +230,7 @@ pub(in super::super) fn refuse_decoders(
 }
 
 /// Refuses decoders of samples that come in several reads, or that are larger than the buffer. A generated sample that is
-/// larger than the buffer is decoded by a stand-in. A checksum has no stand-in, nor have the user's own samples; their
+/// larger than the buffer is decoded by a stand-in. A checksum and a copy have no stand-in, nor have the user's own samples; their
 /// stated size is known here, and the largest of them only in the run.
 pub(in super::super) fn refuse_parts(
     document: &written::Document,
@@ -247,13 +247,13 @@ pub(in super::super) fn refuse_parts(
         let sample_bytes = match &specs[cell.dataset] {
             DatasetSpec::Generate(data) => {
                 let by_itself = data.packing.is_none() || cell.access.is_by_index();
-                let has_stand_in = cell.task == plan::Task::ReadFile && decode.work != Work::Checksum;
+                let has_stand_in = cell.task == plan::Task::ReadFile && !decode.work.takes_any_bytes();
                 let is_known = data.distribution == Distribution::Fixed;
                 Some(data.sample_bytes).filter(|_| by_itself && is_known && !has_stand_in)
             }
             DatasetSpec::Existing(data) => {
                 let are_files = data.layout.is_none_or(|layout| layout == Layout::Files);
-                let is_read = cell.task != plan::Task::ReadFile || !decode.work.takes_any();
+                let is_read = cell.task != plan::Task::ReadFile || decode.work.looks_at_bytes();
                 data.sample_bytes.filter(|_| are_files && is_read)
             }
         };
