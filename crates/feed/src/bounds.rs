@@ -315,6 +315,7 @@ mod tests {
     fn f15_limit_on_requests() {
         assert_close(request_limit_bps(5_500.0, 1.0, 130e3), 715e6);
         assert_close(request_limit_bps(5_500.0, 1.0, 150e3), 825e6);
+        assert_close(request_limit_bps(5_500.0, 2.0, 150e3), 1.65e9);
         assert_close(prefixes(10_240.0, 5_500.0), 2.0);
     }
 
@@ -399,6 +400,8 @@ mod tests {
         assert_eq!((shared.ops_per_s, shared.bound), (40.0, Bound::Connections));
         let waiting = reached(on(4, true));
         assert_eq!(waiting.bound, Bound::Latency);
+        let said = [shared.bound, waiting.bound].map(Bound::words);
+        assert_eq!(said, ["connection-bound", "latency-bound"]);
         assert_close(waiting.ops_per_s, 4.0 / 0.130);
         assert_close(reached(on(64, true)).ops_per_s, 64.0 / 0.130);
     }

@@ -62,3 +62,17 @@ pub enum MayDiffer {
 }
 
 crate::words!(MayDiffer { Host = "host", Kernel = "kernel", Driver = "driver" });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_metric_has_a_name_of_its_own_and_is_found_by_it() {
+        let names = Compared::ALL.map(Compared::name);
+        assert_eq!(names, ["throughput", "p50", "p99", "au", "cpu"]);
+        assert_eq!(Compared::ALL.map(|metric| Compared::of_name(metric.name())), Compared::ALL.map(Some));
+        assert_eq!(Compared::of_name("p95"), None);
+        assert!(Compared::ALL.iter().all(|metric| metric.meaning().ends_with('.')));
+    }
+}

@@ -318,6 +318,7 @@ mod tests {
     #[test]
     fn f25_utilization_in_turns_and_overlapped() {
         assert_close(serial_utilization(0.6, 0.4), 0.4);
+        assert_close(serial_utilization(1.5, 0.5), 0.25);
         assert_close(overlapped_utilization(0.6, 0.4), 2.0 / 3.0);
         assert_close(overlapped_utilization(0.1, 0.4), 1.0);
     }
@@ -326,6 +327,7 @@ mod tests {
     fn f26_reader_speed_up() {
         assert_close(reader_speed_up(1, 1.0, 1.0), 2.0);
         assert_close(reader_speed_up(2, 2.0, 1.0), 3.0);
+        assert_close(reader_speed_up(2, 3.0, 0.5), 7.0 / 3.0);
     }
 
     #[test]

@@ -164,8 +164,7 @@ impl Loader {
 
     /// Seconds from step to step in the long run.
     pub fn step_s(&self, storage: &Curve, side: Side) -> f64 {
-        let without_start = Self { startup_s: 0.0, ..*self };
-        let of = |steps: u64| without_start.epoch_s(storage, side, steps);
+        let of = |steps: u64| self.epoch_s(storage, side, steps);
         // A difference of two spans drops the start, which both have. The second half alone is taken
         // because accelerators that fetch in turn need a while to find their rhythm.
         (of(STEPS_PLAYED_MAX) - of(STEPS_PLAYED_MAX / 2)) / (STEPS_PLAYED_MAX / 2) as f64

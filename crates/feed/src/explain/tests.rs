@@ -31,6 +31,7 @@ fn large_samples_are_split_into_reads() {
     let text = explained("8xh100:unet3d");
     assert!(text.contains("ceil(147 MB / 128 KiB) = 1,119 per sample: 194,006 reads/s"), "{text}");
     assert!(text.contains("ceil(25.4 GB/s / (7 GB/s x 70 %)) = 6"), "{text}");
+    assert!(text.contains("574 kB in flight fill one: 5 reads of 131,010 B"), "{text}");
 }
 
 #[test]
