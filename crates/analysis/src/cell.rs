@@ -159,7 +159,7 @@ pub(crate) fn context<'a>(
         storage: is_storage(run, cell),
         sample_bytes: sample_bytes(run, cell).or_else(|| without_sample(cell))?,
         line_samples_per_s: line(run, cell).map(|line| line.samples_per_s),
-        ceilings: &lines.ceilings,
+        ceilings: lines.ceilings_of(&cell.cell),
         measure,
         error: ERROR,
         cores_online: record.env.cores_online.value().copied(),

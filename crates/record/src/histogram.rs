@@ -1,5 +1,7 @@
 //! Latency histograms as text, and back without trust in the text.
 
+pub(crate) mod sum;
+
 use std::io::Read as _;
 
 use base64::Engine as _;
@@ -114,76 +116,6 @@ impl HistogramText {
         }
         inflate(&STANDARD.decode(&self.0)?)
     }
-
-    /// Adds the histogram to `sum`, which is left as it was where that fails. The same as decoding and adding, without the
-    /// memory of two histograms for each text: reports read thousands.
-    // Slot by slot where the bounds agree: decoding first would allocate 216 KiB for each of thousands of
-    // texts.
-    pub fn add_to(&self, sum: &mut Histogram<u64>) -> Result<(), HistogramError> {
-        let plain = self.plain()?;
-        if !is_like(&plain, Bounds::of(sum)) {
-            let Bounds { digits, low_ns, high_ns } = Bounds::stated(&plain)?;
-            let other = decoded(&plain)?;
-            return sum.add(other).map_err(|_| HistogramError::Bounds { digits, low_ns, high_ns });
-        }
-        let mut counts = Vec::with_capacity(plain.len());
-        // Gathered before anything is added, since a text that breaks in its middle must leave the sum as
-        // it was.
-        for_counts(&plain[HEADER_BYTES..], sum.distinct_values(), |slot, count| counts.push((slot, count)))?;
-        for (slot, count) in counts {
-            // A slot of a histogram with the bounds of `sum` is one of `sum`, so that nothing is refused here.
-            let _ = sum.record_n(value_of(slot, half_of(sum.sigfig())), count);
-        }
-        Ok(())
-    }
-
-    /// What `value_at_quantile`, `mean` and `max` say of the decoded histogram, several times faster: a histogram takes 216 KiB, of which a
-    /// repetition fills little. Comparing runs reads thousands.
-    pub fn quantiles<const N: usize>(&self, at: [f64; N]) -> Result<Quantiles<N>, HistogramError> {
-        let plain = self.plain()?;
-        if !is_like(&plain, Bounds::OF_REPETITION) {
-            let histogram = decoded(&plain)?;
-            let values_ns = at.map(|quantile| histogram.value_at_quantile(quantile));
-            let (mean_ns, max_ns) = (histogram.mean(), histogram.max());
-            return Ok(Quantiles { count: histogram.len(), values_ns, mean_ns, max_ns });
-        }
-        let counters = &plain[HEADER_BYTES..];
-        let half = half_of(REP_DIGITS);
-        let (mut count, mut max_ns) = (0, 0);
-        for_counts(counters, REP_SLOTS, |slot, counted| {
-            count += counted;
-            max_ns = value_of(slot + 1, half) - 1;
-        })?;
-        let ranks = at.map(|quantile| ((quantile.min(1.0) * count as f64).ceil() as u64).max(1));
-        let (mut seen, mut values_ns, mut mean_ns) = (0, [0; N], 0.0);
-        for_counts(counters, REP_SLOTS, |slot, counted| {
-            let (low_ns, above_ns) = (value_of(slot, half), value_of(slot + 1, half));
-            mean_ns += (low_ns + (above_ns - low_ns) / 2) as f64 * counted as f64 / count as f64;
-            for (value_ns, rank) in values_ns.iter_mut().zip(ranks) {
-                if seen < rank && rank <= seen + counted {
-                    *value_ns = above_ns - 1;
-                }
-            }
-            seen += counted;
-        })?;
-        Ok(Quantiles { count, values_ns, mean_ns, max_ns })
-    }
-}
-
-/// Counters of [`new_histogram`]: 1,024 for each doubling of the latency, and as many for the first of all.
-const REP_SLOTS: usize = 27 << 10;
-
-/// What is read of a histogram without keeping its counters.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Quantiles<const N: usize> {
-    /// Latencies counted.
-    pub count: u64,
-    /// The latencies at the quantiles asked for; 0 where nothing was counted.
-    pub values_ns: [u64; N],
-    /// Their mean; 0 where nothing was counted.
-    pub mean_ns: f64,
-    /// The largest; 0 where nothing was counted.
-    pub max_ns: u64,
 }
 
 fn decoded(plain: &[u8]) -> Result<Histogram<u64>, HistogramError> {
@@ -221,10 +153,8 @@ struct Bounds {
 impl Bounds {
     /// Those of [`new_histogram`].
     const OF_REPETITION: Self = Self { digits: REP_DIGITS as u32, low_ns: 1, high_ns: LATENCY_NS_MAX };
-
-    fn of(histogram: &Histogram<u64>) -> Self {
-        Self { digits: histogram.sigfig().into(), low_ns: histogram.low(), high_ns: histogram.high() }
-    }
+    /// Those of [`new_interval_histogram`].
+    const OF_SECOND: Self = Self { digits: INTERVAL_DIGITS as u32, low_ns: 1, high_ns: LATENCY_NS_MAX };
 
     fn stated(plain: &[u8]) -> Result<Self, HistogramError> {
         if plain.len() < HEADER_BYTES || be_u32(plain, 0) != PLAIN_COOKIE {

@@ -35,8 +35,9 @@ pub use expect::{Claim, Expect, ExpectFigures, ExpectTarget};
 pub use format::{
     CELLS_FILE, ENV_FILE, Format, FormatError, INTERVALS_FILE, RUN_FILE, SCENARIO_FILE, SEGMENTS_FILE,
 };
+pub use histogram::sum::HistogramSum;
 pub use histogram::{
-    Histogram, HistogramError, HistogramText, Quantiles, encode, new_histogram, new_interval_histogram,
+    Histogram, HistogramError, HistogramText, encode, new_histogram, new_interval_histogram,
 };
 pub use intervals::{Interval, RecordedIntervals, RepIntervals, read_intervals};
 pub use layout::{Checkpoint, CheckpointOutcome, CheckpointPlan, CopyPlan, Epoch, Mixing, Tier};

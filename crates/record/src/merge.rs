@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     End, Format, Interval, Line, Need, NotRun, RecordedIntervals, RepIntervals, Role, Run, RunRecord,
 };
-use crate::{Histogram, encode, new_interval_histogram};
+use crate::{HistogramSum, encode};
 
 /// Missing ranks that are named one by one.
 // Of 512 ranks all but one may be missing.
@@ -235,18 +235,18 @@ fn added(of_ranks: &[RankRecord]) -> Vec<RepIntervals> {
 
 /// `None` where a histogram cannot be read.
 fn add_seconds(of_ranks: &[&RepIntervals]) -> Option<Vec<Interval>> {
-    let mut seconds: BTreeMap<u32, (u64, u64, Histogram<u64>)> = BTreeMap::new();
+    let mut seconds: BTreeMap<u32, (u64, u64, HistogramSum)> = BTreeMap::new();
     for one in of_ranks.iter().flat_map(|rep| &rep.seconds) {
-        let sum = seconds.entry(one.second).or_insert_with(|| (0, 0, new_interval_histogram()));
+        let sum = seconds.entry(one.second).or_insert_with(|| (0, 0, HistogramSum::of_seconds()));
         sum.0 = sum.0.saturating_add(one.ops);
         sum.1 = sum.1.saturating_add(one.bytes);
-        one.service_ns.add_to(&mut sum.2).ok()?;
+        sum.2.add(&one.service_ns).ok()?;
     }
-    let second = |(second, (ops, bytes, service)): (u32, (u64, u64, Histogram<u64>))| Interval {
+    let second = |(second, (ops, bytes, service)): (u32, (u64, u64, HistogramSum))| Interval {
         second,
         ops,
         bytes,
-        service_ns: encode(&service),
+        service_ns: encode(&service.histogram()),
     };
     Some(seconds.into_iter().map(second).collect())
 }

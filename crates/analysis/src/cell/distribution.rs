@@ -5,7 +5,7 @@ use record::{Cell, Rep, Role, RunRecord, counter};
 
 use crate::cell::counters::{per_s, sum};
 use crate::cell::interval::spread;
-use crate::cell::latency::{SERVICE, enough, merged, quantile};
+use crate::cell::latency::{SERVICE, enough, merged};
 use crate::cell::lines::Lines;
 use crate::cell::paced;
 use crate::cell::repetitions::Repetitions;
@@ -38,7 +38,7 @@ pub struct Distribution<'a> {
 impl Distribution<'_> {
     /// Quantile `q` of the service time, as far as the operations say something of it: up to 1 - 10/n.
     pub fn service_ns(&self, q: f64) -> Option<u64> {
-        quantile(&self.service, q)
+        enough(self.service.len(), q).then(|| self.service.value_at_quantile(q))
     }
 
     /// What a caller waits for: from the intended time on where there is one, else from the submission on.
@@ -104,8 +104,8 @@ fn of_cell<'a>(record: &'a RunRecord, cell: &'a Cell, all: &[&'a Rep]) -> Option
     let rates: Vec<f64> = used.iter().map(|rep| per_s(rep, counter::OPS)).collect();
     Some(Distribution {
         cell,
-        service,
-        response: cell.pace.as_ref().map(|_| merged(&used, paced::RESPONSE).0),
+        service: service.histogram(),
+        response: cell.pace.as_ref().map(|_| merged(&used, paced::RESPONSE).0.histogram()),
         not_served: sum(&used, counter::ARRIVALS).saturating_sub(sum(&used, counter::SERVED)),
         unreadable,
         ops: sum(&used, counter::OPS),

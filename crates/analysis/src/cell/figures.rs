@@ -8,7 +8,7 @@ use crate::cell::context::Context;
 use crate::cell::counters::{cpu_ns, per_s, sum};
 use crate::cell::flag::{Flag, Gravity};
 use crate::cell::interval;
-use crate::cell::latency::{Latency, Phase, phases};
+use crate::cell::latency::{Latency, Merged, Phase, phases};
 use crate::cell::network;
 use crate::cell::paced::Paced;
 use crate::cell::page_cache::PageCache;
@@ -71,12 +71,13 @@ impl Figures {
         let samples: Vec<f64> = points.iter().map(|bps| bps / context.sample_bytes).collect();
         let samples_per_s = Rate::at(&samples, context.error)?;
         let ops_per_s = interval::mean(&used.iter().map(|rep| per_s(rep, counter::OPS)).collect::<Vec<_>>())?;
-        let latency = Latency::of(used);
+        let merged = Merged::of(used);
+        let latency = merged.latency();
         let client = client_shares(context, used, ops_per_s, bps.mean);
-        let paced = Paced::of(context, used);
-        let mut flags = validity::flags(context, reps, client);
+        let paced = Paced::of(context, used, &merged);
+        let mut flags = validity::flags(context, reps, client, &merged);
         flags.extend(paced.iter().flat_map(|paced| validity::paced(paced, context.cell)));
-        let training = TrainingFigures::of(context, used);
+        let training = TrainingFigures::of(context, used, &merged);
         flags.extend(training.iter().flat_map(|training| training::flags::flags(context, used, training)));
         if latency.unreadable > 0 {
             flags.push(Flag::NoHistogram { repetitions: latency.unreadable });
@@ -90,7 +91,7 @@ impl Figures {
             ops_per_s,
             of_line: context.line_samples_per_s.map(|line| samples_per_s.mean / line),
             latency,
-            phases: phases(used),
+            phases: phases(&merged),
             paced,
             training,
             ops,
@@ -130,7 +131,7 @@ pub(crate) fn client_shares(context: &Context<'_>, used: &[&Rep], ops_per_s: f64
     let available: f64 = used.iter().map(|rep| available_ns(rep, context.cell.threads)).sum();
     // The rate of a job is the job's own: what share of the client's it is says nothing.
     let is_job = context.cell.training.is_some();
-    let ceiling = || validity::ceiling_share(&context.cell.cell, ops_per_s, bps, context.ceilings);
+    let ceiling = || validity::ceiling_share(ops_per_s, bps, context.ceilings);
     ClientShares {
         // The null target feeds the same job at the same rate by design: 100 % of the ceiling is the good case.
         ceiling: if is_job { None } else { ceiling() },

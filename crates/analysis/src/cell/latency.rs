@@ -1,7 +1,10 @@
 //! Latency of single operations, from merged histograms.
 
-use hdrhistogram::Histogram;
-use record::Rep;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use record::{HistogramSum, Rep};
 
 /// Name of the histogram in a repetition: submission to completion.
 pub(crate) const SERVICE: &str = "service_ns";
@@ -48,43 +51,46 @@ pub struct Latency {
     pub unreadable: u32,
 }
 
+/// The histograms of repetitions: those of one name are added up once, when they are first asked for.
+// Figures, phases and the signs of a network ask for the same ones, and reading their texts is most of the time of a report.
+pub(crate) struct Merged<'a> {
+    reps: &'a [&'a Rep],
+    sums: RefCell<BTreeMap<&'static str, (Rc<HistogramSum>, u32)>>,
+}
+
+impl<'a> Merged<'a> {
+    pub(crate) fn of(reps: &'a [&'a Rep]) -> Self {
+        Self { reps, sums: RefCell::default() }
+    }
+
+    /// The sum of the histograms of one name.
+    pub(crate) fn named(&self, name: &'static str) -> Rc<HistogramSum> {
+        self.counted(name).0
+    }
+
+    /// The same, and how many repetitions had none that can be read.
+    fn counted(&self, name: &'static str) -> (Rc<HistogramSum>, u32) {
+        let sum = || {
+            let (sum, unreadable) = merged(self.reps, name);
+            (Rc::new(sum), unreadable)
+        };
+        self.sums.borrow_mut().entry(name).or_insert_with(sum).clone()
+    }
+
+    /// How long single operations took.
+    pub(crate) fn latency(&self) -> Latency {
+        let (sum, unreadable) = self.counted(SERVICE);
+        Latency { unreadable, ..Latency::of_histogram(&sum) }
+    }
+}
+
 impl Latency {
-    /// Merges the histograms of `reps`.
-    pub(crate) fn of(reps: &[&Rep]) -> Self {
-        // Exports and comparisons take repetitions one by one, and a decoded histogram of 1 ns to 60 s with three digits is 216
-        // KiB: three quantiles are read off the encoded text instead.
-        if let [one] = reps {
-            return Self::of_one(one).unwrap_or(Self { unreadable: 1, ..Self::default() });
-        }
-        let (histogram, unreadable) = merged(reps, SERVICE);
-        Self { unreadable, ..Self::of_histogram(&histogram) }
-    }
-
-    /// The same of one repetition, without the memory of a histogram.
-    fn of_one(rep: &Rep) -> Option<Self> {
-        let at = [0.50, 0.99, 0.999];
-        let found = rep.histograms.get(SERVICE)?.quantiles(at).ok()?;
-        if found.count == 0 {
-            return Some(Self::default());
-        }
-        let quantile = |index: usize| enough(found.count, at[index]).then_some(found.values_ns[index]);
-        Some(Self {
-            count: found.count,
-            mean_ns: Some(found.mean_ns),
-            p50_ns: quantile(0),
-            p99_ns: quantile(1),
-            p999_ns: quantile(2),
-            max_ns: Some(found.max_ns),
-            unreadable: 0,
-        })
-    }
-
     /// Merges the histograms of one name; those that lack it are not looked for.
     pub(crate) fn named(reps: &[&Rep], name: &str) -> Self {
         Self::of_histogram(&merged(reps, name).0)
     }
 
-    fn of_histogram(histogram: &Histogram<u64>) -> Self {
+    pub(crate) fn of_histogram(histogram: &HistogramSum) -> Self {
         let count = histogram.len();
         if count == 0 {
             return Self::default();
@@ -114,11 +120,9 @@ pub struct Phase {
 }
 
 /// The parts of reading whole files that the repetitions recorded, in their order; none for other cells.
-pub(crate) fn phases(reps: &[&Rep]) -> Vec<Phase> {
-    let of_phase = |(name, histogram): (&'static str, &str)| {
-        // Most cells have few of them, and an empty histogram takes its time too.
-        reps.iter().find(|rep| rep.histograms.contains_key(histogram))?;
-        let latency = Latency::of_histogram(&merged(reps, histogram).0);
+pub(crate) fn phases(merged: &Merged<'_>) -> Vec<Phase> {
+    let of_phase = |(name, histogram)| {
+        let latency = Latency::of_histogram(&merged.named(histogram));
         (latency.count > 0).then_some(Phase { name, latency, share: 0.0 })
     };
     let mut phases: Vec<Phase> = PHASES.into_iter().filter_map(of_phase).collect();
@@ -136,24 +140,24 @@ impl Phase {
 }
 
 /// All histograms of one name added up, and how many repetitions had none that can be read.
-pub(crate) fn merged(reps: &[&Rep], name: &str) -> (Histogram<u64>, u32) {
-    let mut merged = record::new_histogram();
+pub(crate) fn merged(reps: &[&Rep], name: &str) -> (HistogramSum, u32) {
+    let mut sum = HistogramSum::of_repetitions();
     let mut unreadable = 0;
     for rep in reps {
-        let added = rep.histograms.get(name).is_some_and(|text| text.add_to(&mut merged).is_ok());
+        let added = rep.histograms.get(name).is_some_and(|text| sum.add(text).is_ok());
         unreadable += u32::from(!added);
     }
-    (merged, unreadable)
+    (sum, unreadable)
 }
 
 /// Quantile `q`, where the histogram holds enough to say something about it.
-pub(crate) fn quantile(histogram: &Histogram<u64>, q: f64) -> Option<u64> {
+pub(crate) fn quantile(histogram: &HistogramSum, q: f64) -> Option<u64> {
     enough(histogram.len(), q).then(|| histogram.value_at_quantile(q))
 }
 
 /// The same of several that rise, in one pass over the histogram.
-fn quantiles<const N: usize>(histogram: &Histogram<u64>, at: [f64; N]) -> [Option<u64>; N] {
-    let mut values = histogram.value_at_quantiles(at);
+fn quantiles<const N: usize>(histogram: &HistogramSum, at: [f64; N]) -> [Option<u64>; N] {
+    let mut values = histogram.values_at_quantiles(at);
     at.map(|q| values.next().filter(|_| enough(histogram.len(), q)))
 }
 
@@ -190,7 +194,9 @@ mod tests {
         for value in 1..=count {
             histogram.record(value * 1_000).unwrap();
         }
-        Latency::of_histogram(&histogram)
+        let mut one = crate::fixture::rep("c", 0, 1e9);
+        one.histograms.insert(SERVICE.to_owned(), record::encode(&histogram));
+        Merged::of(&[&one]).latency()
     }
 
     #[test]
@@ -221,7 +227,7 @@ mod tests {
             histogram.record_n(ns, count).unwrap();
             one.histograms.insert(name.to_owned(), record::encode(&histogram));
         }
-        let found = phases(&[&one]);
+        let found = phases(&Merged::of(&[&one]));
         assert_eq!(found.iter().map(|phase| phase.name).collect::<Vec<_>>(), ["open", "read"]);
         assert!((found[0].share - 0.3).abs() < 1e-3 && (found[1].share - 0.7).abs() < 1e-3, "{found:?}");
         assert!(found[0].latency.p99_ns.is_some() && found[0].latency.p999_ns.is_none());

@@ -1,5 +1,7 @@
 //! What was measured, sorted.
 
+use std::collections::BTreeMap;
+
 use record::{Ceiling, End, Line, Rep, RunRecord};
 
 use crate::cell::gap::{Gap, GapCause};
@@ -14,6 +16,8 @@ pub(crate) struct Lines<'a> {
     /// Repetitions that met an outage, and whether another was made in their place.
     pub(crate) met_outages: Vec<(&'a Rep, bool)>,
     pub(crate) ceilings: Vec<&'a Ceiling>,
+    /// Those of each cell: several cells share one, and a cell may have several.
+    by_cell: BTreeMap<&'a str, Vec<&'a Ceiling>>,
     pub(crate) end: Option<&'a End>,
     /// That of each part of the run, in order: what was found of its repetitions then holds for them whatever came later.
     pub(crate) ends: Vec<&'a End>,
@@ -31,12 +35,18 @@ impl<'a> Lines<'a> {
             _ => None,
         });
         let ends: Vec<&End> = ends.collect();
+        let ceilings: Vec<&Ceiling> = ceilings.collect();
+        let mut by_cell: BTreeMap<&str, Vec<&Ceiling>> = BTreeMap::new();
+        for (ceiling, cell) in ceilings.iter().flat_map(|one| one.cells.iter().map(move |cell| (*one, cell)))
+        {
+            by_cell.entry(cell).or_default().push(ceiling);
+        }
         // That of an earlier segment is none: what stands behind it was measured later.
         // A run that was gone on with has an end for each part. One that was cut again has an old end in its middle, which
         // would call it complete.
         let is_ended = record.segments.is_empty() || matches!(record.lines.last(), Some(Line::End(_)));
         let end = ends.last().copied().filter(|_| is_ended);
-        Self { reps, other_variants, met_outages, ceilings: ceilings.collect(), end, ends }
+        Self { reps, other_variants, met_outages, ceilings, by_cell, end, ends }
     }
 
     /// The repetitions of a cell, found without looking at those of others.
@@ -45,6 +55,11 @@ impl<'a> Lines<'a> {
         let from = self.reps.partition_point(|rep| rep.cell.as_str() < cell);
         let length = self.reps[from..].partition_point(|rep| rep.cell == cell);
         &self.reps[from..from + length]
+    }
+
+    /// What the client did without storage in the place of a cell.
+    pub(crate) fn ceilings_of(&self, cell: &str) -> &[&'a Ceiling] {
+        self.by_cell.get(cell).map_or(&[], Vec::as_slice)
     }
 
     /// Why repetitions of `cell` were not made.

@@ -6,7 +6,7 @@ use crate::cell::context::Context;
 use crate::cell::counters::{cpu_ns, per_s, sum};
 use crate::cell::figures::client_shares;
 use crate::cell::flag::Flag;
-use crate::cell::latency::Latency;
+use crate::cell::latency::{Latency, Merged};
 use crate::cell::rate::Rate;
 use crate::cell::repetitions::Repetitions;
 use crate::cell::validity::{self, names_dropped};
@@ -40,10 +40,11 @@ impl Operations {
     pub(crate) fn of(context: &Context<'_>, reps: &Repetitions<'_>) -> Option<Self> {
         let used = reps.used.as_slice();
         let ops_per_s = rate(used, counter::OPS)?;
-        let latency = Latency::of(used);
+        let merged = Merged::of(used);
+        let latency = merged.latency();
         // Names move no bytes: the zero keeps a ceiling of copies from saying anything of them.
         let client = client_shares(context, used, ops_per_s.mean, 0.0);
-        let mut flags = validity::flags(context, reps, client);
+        let mut flags = validity::flags(context, reps, client, &merged);
         if latency.unreadable > 0 {
             flags.push(Flag::NoHistogram { repetitions: latency.unreadable });
         }

@@ -3,13 +3,12 @@
 //! An arrival that was not served counts as slower than any that was: percentiles of the response are over all
 //! arrivals, and one whose rank falls among those not served has no value.
 
-use hdrhistogram::Histogram;
-use record::{Outcome, Rep, counter};
+use record::{HistogramSum, Outcome, Rep, counter};
 
 use crate::cell::context::Context;
 use crate::cell::counters::counted;
 use crate::cell::counters::per_s;
-use crate::cell::latency::{SERVICE, enough, merged, quantile};
+use crate::cell::latency::{Merged, SERVICE, enough, merged, quantile};
 
 /// Name of the histogram in a repetition: intended start to completion.
 pub(crate) const RESPONSE: &str = "response_ns";
@@ -79,7 +78,7 @@ pub enum Percentile {
 
 impl Paced {
     /// Absent for a closed loop, and where no arrival was counted.
-    pub(crate) fn of(context: &Context<'_>, used: &[&Rep]) -> Option<Self> {
+    pub(crate) fn of(context: &Context<'_>, used: &[&Rep], merged: &Merged<'_>) -> Option<Self> {
         context.cell.pace.as_ref()?;
         let sum = |name| used.iter().map(|rep| counted(rep, name)).fold(0, u64::saturating_add);
         let (arrivals, served) = (sum(counter::ARRIVALS), sum(counter::SERVED));
@@ -88,8 +87,7 @@ impl Paced {
         }
         let offered_bps = sum(counter::OFFERED_BPS) as f64 / used.len() as f64;
         let line_bps = context.line_bps();
-        let response = merged(used, RESPONSE).0;
-        let lag = merged(used, "lag_ns").0;
+        let (response, lag) = (merged.named(RESPONSE), merged.named("lag_ns"));
         Some(Self {
             offered_bps,
             of_line: line_bps.map(|line| offered_bps / line),
@@ -176,7 +174,7 @@ fn real_share(used: &[&Rep]) -> Option<f64> {
 }
 
 /// Quantile `q` over `arrivals`, of which the histogram holds the issued ones and `served` ended well.
-pub(crate) fn percentile(response: &Histogram<u64>, arrivals: u64, served: u64, q: f64) -> Percentile {
+pub(crate) fn percentile(response: &HistogramSum, arrivals: u64, served: u64, q: f64) -> Percentile {
     if response.is_empty() || !enough(arrivals, q) {
         return Percentile::Unknown;
     }

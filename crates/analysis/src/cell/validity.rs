@@ -9,6 +9,7 @@ use crate::cell::context::Context;
 use crate::cell::counters::counted;
 use crate::cell::crowd;
 use crate::cell::flag::{Flag, GIVEN_UP_MAX, Gravity, TURNS_MIN};
+use crate::cell::latency::Merged;
 use crate::cell::network;
 use crate::cell::operation;
 use crate::cell::paced::{LAG_SHARE_MAX, Paced, in_flight};
@@ -100,10 +101,10 @@ impl ClientShares {
 /// Share of the null ceiling: reads per second for direct reads, bytes per second where each read is copied.
 ///
 /// Of several ceilings of one cell the lowest decides.
-pub(crate) fn ceiling_share(cell: &str, ops_per_s: f64, bps: f64, ceilings: &[&Ceiling]) -> Option<f64> {
+pub(crate) fn ceiling_share(ops_per_s: f64, bps: f64, ceilings: &[&Ceiling]) -> Option<f64> {
     ceilings
         .iter()
-        .filter(|ceiling| is_known(ceiling) && ceiling.cells.iter().any(|name| name == cell))
+        .filter(|ceiling| is_known(ceiling))
         .map(|ceiling| {
             let (rate, count) = if ceiling.copies { (bps, ceiling.bytes) } else { (ops_per_s, ceiling.ops) };
             rate / (count as f64 / (ceiling.window_ns as f64 / 1e9))
@@ -120,7 +121,12 @@ pub(crate) fn is_known(ceiling: &Ceiling) -> bool {
 }
 
 /// All flags of a cell's repetitions in one role, gravest first.
-pub(crate) fn flags(context: &Context<'_>, reps: &Repetitions<'_>, client: ClientShares) -> Vec<Flag> {
+pub(crate) fn flags(
+    context: &Context<'_>,
+    reps: &Repetitions<'_>,
+    client: ClientShares,
+    histograms: &Merged<'_>,
+) -> Vec<Flag> {
     let (cell, storage) = (context.cell, context.storage);
     let used = reps.used.as_slice();
     // Failed repetitions make no point, but their errors and wrong bytes are the storage's all the same.
@@ -152,7 +158,7 @@ pub(crate) fn flags(context: &Context<'_>, reps: &Repetitions<'_>, client: Clien
     .into_iter()
     .flatten()
     .collect();
-    flags.extend(network::flags(context, used));
+    flags.extend(network::flags(context, used, histograms));
     flags.sort_by_key(|flag| flag.gravity() == Gravity::Informs);
     flags
 }

@@ -15,6 +15,7 @@ use crate::cell::flag::{Flag, Gravity};
 use crate::cell::gap::{Gap, GapCause};
 use crate::cell::in_parts::in_parts;
 use crate::cell::interval::mean;
+use crate::cell::latency::Merged;
 use crate::cell::lines::Lines;
 use crate::cell::need;
 use crate::cell::operation;
@@ -179,7 +180,7 @@ fn doubts(context: &Context<'_>, reps: &Repetitions<'_>, lines: &Lines<'_>) -> V
         let ops_per_s = rate(|rep| counters::per_s(rep, counter::OPS)).unwrap_or(0.0);
         let bps = rate(|rep| counters::per_s(rep, counter::BYTES)).unwrap_or(0.0);
         let client = figures::client_shares(context, &reps.used, ops_per_s, bps);
-        validity::flags(context, reps, client)
+        validity::flags(context, reps, client, &Merged::of(&reps.used))
     };
     cell::add_flags_of_run(&mut flags, context, reps, lines);
     flags

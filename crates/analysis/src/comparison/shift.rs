@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hdrhistogram::Histogram;
-use record::{Cell, Rep, Role, RunRecord, counter};
+use record::{Cell, HistogramSum, Rep, Role, RunRecord, counter};
 
 use super::paired::{Key, Pair};
 use super::student::Estimate;
@@ -82,7 +81,7 @@ fn by_key<'a>(record: &RunRecord, lines: &Lines<'a>, cell: &Cell, key: Key) -> B
 
 /// Latencies of one repetition, and over how many operations their quantiles are.
 struct Course {
-    histogram: Histogram<u64>,
+    histogram: HistogramSum,
     /// Arrivals of a paced load; else the operations themselves.
     count: u64,
     served: u64,

@@ -1,8 +1,7 @@
 //! Latency by percentile, of the cells that a picture of it shows.
 
-use hdrhistogram::Histogram;
-use record::Role;
 use record::axis::{self, agree};
+use record::{HistogramSum, Role};
 
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::counters::counted;
@@ -86,16 +85,16 @@ fn of_group<'a>(source: &Source<'_>, judged: &Judged, group: &[&'a CellSummary])
     resting.or_else(|| group.iter().find(clears)).or_else(hardest).copied()
 }
 
-fn of_service(cell: &CellSummary, histogram: &Histogram<u64>) -> Option<PercentileCurve> {
+fn of_service(cell: &CellSummary, histogram: &HistogramSum) -> Option<PercentileCurve> {
     let count = histogram.len();
-    let points = steps(count, 1.0).zip(histogram.value_at_quantiles(steps(count, 1.0))).collect();
+    let points = steps(count, 1.0).zip(histogram.values_at_quantiles(steps(count, 1.0))).collect();
     curve(cell, (false, count, false), points)
 }
 
 /// Percentiles over all arrivals: those that were not served count as slower than any that was.
 fn of_response(
     cell: &CellSummary,
-    histogram: &Histogram<u64>,
+    histogram: &HistogramSum,
     (arrivals, served): (u64, u64),
 ) -> Option<PercentileCurve> {
     let mut points = Vec::new();

@@ -4,6 +4,7 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use proptest::prelude::*;
 
+use super::sum::HistogramSum;
 use super::*;
 
 /// The text of a plain V2 encoding.
@@ -54,13 +55,13 @@ fn the_whole_range_of_a_repetition_fits() {
 }
 
 #[test]
-fn a_repetition_has_as_many_counters_as_are_walked() {
-    let full = new_histogram();
-    assert_eq!(full.distinct_values(), REP_SLOTS);
-    for slot in [0, 1, 1_023, 1_024, 2_047, 2_048, 5_000, REP_SLOTS - 1] {
-        let highest = value_of(slot + 1, half_of(REP_DIGITS)) - 1;
-        assert_eq!(full.highest_equivalent(highest), highest, "{slot}");
-        assert_eq!(full.next_non_equivalent(highest), highest + 1, "{slot}");
+fn every_slot_has_its_values() {
+    for (digits, full) in [(REP_DIGITS, new_histogram()), (INTERVAL_DIGITS, new_interval_histogram())] {
+        for slot in [0, 1, 127, 128, 1_023, 1_024, 2_047, 2_048, 3_000, full.distinct_values() - 1] {
+            let highest = value_of(slot + 1, half_of(digits)) - 1;
+            assert_eq!(full.highest_equivalent(highest), highest, "{slot}");
+            assert_eq!(full.next_non_equivalent(highest), highest + 1, "{slot}");
+        }
     }
 }
 
@@ -112,36 +113,40 @@ proptest! {
         for quantile in [0.0, 0.01, 0.5, 0.9, 0.99, 0.999, 1.0] {
             prop_assert_eq!(decoded.value_at_quantile(quantile), histogram.value_at_quantile(quantile));
         }
-        let at = [1e-9, 0.01, 0.5, 0.9, 0.99, 0.999, 1.0];
-        let quick = encode(&histogram).quantiles(at).unwrap();
-        prop_assert_eq!(quick.count, histogram.len());
-        prop_assert_eq!(quick.values_ns, at.map(|quantile| histogram.value_at_quantile(quantile)));
-        prop_assert_eq!((quick.mean_ns.to_bits(), quick.max_ns), (histogram.mean().to_bits(), histogram.max()));
         prop_assert_eq!(decoded, histogram);
     }
 
     #[test]
-    fn adding_a_text_is_decoding_and_adding(
+    fn a_sum_says_what_the_histogram_of_all_says(
         counts in prop::collection::vec(
-            prop::collection::vec((0..LATENCY_NS_MAX, 1..1_000_000_u64), 0..60),
-            1..5,
+            prop::collection::vec((prop_oneof![0..5_000_u64, 0..=LATENCY_NS_MAX], 1..1_000_000_u64), 0..60),
+            0..5,
         ),
         seconds in any::<[bool; 2]>(),
     ) {
         let new = |seconds| if seconds { new_interval_histogram() } else { new_histogram() };
-        let (mut added, mut decoded) = (new(seconds[0]), new(seconds[0]));
+        let mut sum = if seconds[0] { HistogramSum::of_seconds() } else { HistogramSum::of_repetitions() };
+        let mut whole = new(seconds[0]);
         for (number, counts) in counts.into_iter().enumerate() {
             let mut one = new(seconds[number % 2]);
             for (latency_ns, count) in counts {
                 one.record_n(latency_ns, count).unwrap();
             }
             let text = encode(&one);
-            text.add_to(&mut added).unwrap();
-            decoded.add(text.decode().unwrap()).unwrap();
+            sum.add(&text).unwrap();
+            whole.add(text.decode().unwrap()).unwrap();
         }
-        prop_assert_eq!((added.len(), added.min_nz(), added.max()), (decoded.len(), decoded.min_nz(), decoded.max()));
-        prop_assert_eq!(added.mean().to_bits(), decoded.mean().to_bits());
-        prop_assert_eq!(added, decoded);
+        prop_assert_eq!((sum.len(), sum.is_empty()), (whole.len(), whole.is_empty()));
+        prop_assert_eq!((sum.max(), sum.mean().to_bits()), (whole.max(), whole.mean().to_bits()));
+        // Of an empty one the library has none, and of zeros a minimum of its own.
+        prop_assert!(whole.is_empty() || sum.min() == whole.min(), "{} {}", sum.min(), whole.min());
+        let at = [0.0, 1e-9, 0.01, 0.5, 0.9, 0.99, 0.999, 1.0];
+        let values: Vec<u64> = sum.values_at_quantiles(at).collect();
+        prop_assert_eq!(&values, &at.map(|quantile| whole.value_at_quantile(quantile)));
+        prop_assert_eq!(values, at.map(|quantile| sum.value_at_quantile(quantile)));
+        let recorded = whole.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()));
+        prop_assert_eq!(sum.recorded().collect::<Vec<_>>(), recorded.collect::<Vec<_>>());
+        prop_assert_eq!(sum.histogram(), whole);
     }
 
     #[test]
@@ -152,14 +157,15 @@ proptest! {
         counters in prop::collection::vec(any::<u8>(), 0..100),
     ) {
         let text = deflated(&plain(digits, low, high, &counters));
-        let mut sum = new_histogram();
-        sum.record_n(5, 3).unwrap();
-        let before = sum.clone();
-        let added = text.add_to(&mut sum).is_ok();
-        let mut other = before.clone();
+        let mut before = new_histogram();
+        before.record_n(5, 3).unwrap();
+        let mut sum = HistogramSum::of_repetitions();
+        sum.add(&encode(&before)).unwrap();
+        let added = sum.add(&text).is_ok();
+        let mut other = before;
         let expected = text.decode().is_ok_and(|decoded| other.add(decoded).is_ok());
         prop_assert_eq!(added, expected);
-        prop_assert_eq!(sum, other);
+        prop_assert_eq!(sum.histogram(), other);
     }
 
     #[test]
@@ -187,6 +193,6 @@ proptest! {
         let at = at % bytes.len();
         bytes[at] = byte;
         let text = HistogramText(STANDARD.encode(bytes));
-        prop_assert_eq!(text.decode().is_ok(), text.quantiles([0.5]).is_ok());
+        prop_assert_eq!(text.decode().is_ok(), HistogramSum::of_repetitions().add(&text).is_ok());
     }
 }

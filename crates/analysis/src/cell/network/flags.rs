@@ -8,7 +8,7 @@ use super::counts::{addresses, attempt_errors, busiest_core, is_remote, throttle
 use crate::cell::context::Context;
 use crate::cell::counters::sum;
 use crate::cell::flag::Flag;
-use crate::cell::latency::{Latency, SERVICE, merged};
+use crate::cell::latency::{Latency, Merged, SERVICE};
 use crate::cell::operation;
 
 // A DEMO that is further off demonstrates another storage than the one it is named after.
@@ -49,15 +49,15 @@ const THROTTLED_MIN: f64 = 0.0005;
 const RECOVERED_MIN: f64 = 0.0005;
 
 /// All flags that are of a network alone.
-pub(crate) fn flags(context: &Context<'_>, used: &[&Rep]) -> Vec<Flag> {
+pub(crate) fn flags(context: &Context<'_>, used: &[&Rep], merged: &Merged<'_>) -> Vec<Flag> {
     let not_emulated = [false, true].map(|metadata| not_emulated(used, metadata));
     let others = [
         throttled(used),
-        retried(used),
+        retried(used, merged),
         recovered(used),
         lost(used),
         unbalanced(used),
-        delayed_ack(context.cell, context.sample_bytes, used),
+        delayed_ack(context.cell, context.sample_bytes, used, merged),
     ];
     not_emulated.into_iter().chain(others).flatten().collect()
 }
@@ -122,12 +122,12 @@ fn throttled(used: &[&Rep]) -> Option<Flag> {
     (share >= THROTTLED_MIN).then_some(Flag::Throttled { share, first })
 }
 
-fn retried(used: &[&Rep]) -> Option<Flag> {
+fn retried(used: &[&Rep], merged: &Merged<'_>) -> Option<Flag> {
     // Without one, operations and attempts differ by what the client does between them, which is no retry.
     if sum(used, counter::RECOVERED) == 0 {
         return None;
     }
-    let [service, attempt] = [SERVICE, "attempt_ns"].map(|name| Latency::named(used, name));
+    let [service, attempt] = [SERVICE, "attempt_ns"].map(|name| Latency::of_histogram(&merged.named(name)));
     let percentiles = [("p99", service.p99_ns, attempt.p99_ns), ("p99.9", service.p999_ns, attempt.p999_ns)];
     let costs = |service_ns: u64, attempt_ns: u64| service_ns as f64 >= RETRY_COST_MIN * attempt_ns as f64;
     // p99 first: where retries are rarer than one in a hundred it does not move, and only p99.9 shows what they cost.
@@ -163,7 +163,7 @@ fn unbalanced(used: &[&Rep]) -> Option<Flag> {
 }
 
 /// The signature of Nagle's algorithm against delayed acknowledgements.
-fn delayed_ack(cell: &Cell, sample_bytes: f64, used: &[&Rep]) -> Option<Flag> {
+fn delayed_ack(cell: &Cell, sample_bytes: f64, used: &[&Rep], merged: &Merged<'_>) -> Option<Flag> {
     let bytes = if operation::is_whole_file(cell) { sample_bytes } else { cell.block_bytes as f64 };
     let is_small = !operation::is_metadata(cell) && bytes <= DELAYED_ACK_BYTES_MAX;
     // Of a kernel mount the pauses are the kernel's connection's, which feedline can set no option of.
@@ -172,7 +172,7 @@ fn delayed_ack(cell: &Cell, sample_bytes: f64, used: &[&Rep]) -> Option<Flag> {
     }
     // Which part waits depends on where the server cuts its reply: between headers and body, or before the last segment.
     WAITED.into_iter().find_map(|name| {
-        let histogram = merged(used, name).0;
+        let histogram = merged.named(name);
         let [p10, p50, p90] = [0.1, 0.5, 0.9].map(|quantile| histogram.value_at_quantile(quantile));
         // The timer of the kernel makes the pause, so all reads have the same. A slow disk with this median spreads wide.
         let is_narrow = DELAYED_ACK_SPREAD_NS.contains(&p10) && DELAYED_ACK_SPREAD_NS.contains(&p90);

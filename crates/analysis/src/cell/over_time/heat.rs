@@ -1,7 +1,6 @@
 //! Latencies over time as a grid: columns of seconds, rows of latencies, and in each the share of the operations.
 
-use hdrhistogram::Histogram;
-use record::{Rep, RepIntervals};
+use record::{HistogramSum, Rep, RepIntervals};
 
 use super::step::step;
 use crate::cell::latency::quantile;
@@ -57,7 +56,7 @@ impl Heat {
             .collect();
         let lengths: Vec<u32> = with_seconds.iter().map(|(rep, _)| length(rep)).collect();
         let step_s = step(&lengths, COLUMNS_MAX);
-        let columns: Vec<(u32, u32, Histogram<u64>)> =
+        let columns: Vec<(u32, u32, HistogramSum)> =
             with_seconds.iter().flat_map(|(rep, seconds)| columns(rep, seconds, step_s)).collect();
         let filled = || columns.iter().filter(|(.., histogram)| !histogram.is_empty());
         let low = filled().map(|(.., histogram)| histogram.min().max(1)).min()? as f64;
@@ -68,11 +67,11 @@ impl Heat {
         Some(heat)
     }
 
-    fn column(&self, (rep, second, histogram): &(u32, u32, Histogram<u64>)) -> HeatColumn {
+    fn column(&self, (rep, second, histogram): &(u32, u32, HistogramSum)) -> HeatColumn {
         let mut shares: Vec<(u32, f64)> = Vec::new();
-        for step in histogram.iter_recorded() {
-            let row = self.row(step.value_iterated_to());
-            let share = step.count_at_value() as f64 / histogram.len() as f64;
+        for (ns, count) in histogram.recorded() {
+            let row = self.row(ns);
+            let share = count as f64 / histogram.len() as f64;
             match shares.last_mut().filter(|last| last.0 == row) {
                 Some(last) => last.1 += share,
                 None => shares.push((row, share)),
@@ -102,14 +101,14 @@ fn length(rep: &Rep) -> u32 {
 }
 
 /// Every stretch of a repetition with what ended in it; an empty one is a stall, not a gap.
-fn columns(rep: &Rep, kept: &RepIntervals, step_s: u32) -> Vec<(u32, u32, Histogram<u64>)> {
+fn columns(rep: &Rep, kept: &RepIntervals, step_s: u32) -> Vec<(u32, u32, HistogramSum)> {
     let count = length(rep).div_ceil(step_s).min(COLUMNS_MAX);
-    let mut found: Vec<(u32, u32, Histogram<u64>)> =
-        (0..count).map(|number| (rep.rep, number * step_s, record::new_interval_histogram())).collect();
+    let mut found: Vec<(u32, u32, HistogramSum)> =
+        (0..count).map(|number| (rep.rep, number * step_s, HistogramSum::of_seconds())).collect();
     for second in &kept.seconds {
         if let Some((.., column)) = found.get_mut((second.second / step_s) as usize) {
             // What is beyond the range of the sum cannot be drawn, and no second that feedline wrote is.
-            let _ = second.service_ns.add_to(column);
+            let _ = column.add(&second.service_ns);
         }
     }
     found

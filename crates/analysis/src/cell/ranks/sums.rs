@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::merged;
-use record::{CacheProof, Ceiling, Emulated, HistogramText, Network, NfsMount, Rep, System, Trained, Usage};
+use record::{
+    CacheProof, Ceiling, Emulated, HistogramSum, HistogramText, Network, NfsMount, Rep, System, Trained,
+    Usage,
+};
 
 /// Everything that the repetitions of all ranks counted; the first of them gives what is equal on all. Its outcome and
 /// its seconds are not decided here.
@@ -66,9 +69,9 @@ fn histograms(of_ranks: &[&Rep]) -> BTreeMap<String, HistogramText> {
 
 /// The histogram of all; one that cannot be read makes the sum unreadable, which figures say.
 fn added<'a>(mut texts: impl Iterator<Item = &'a HistogramText>) -> HistogramText {
-    let sum = texts.next().and_then(|first| first.decode().ok());
-    let whole = sum.and_then(|mut sum| texts.all(|text| text.add_to(&mut sum).is_ok()).then_some(sum));
-    whole.map_or_else(|| HistogramText(String::new()), |sum| record::encode(&sum))
+    let mut sum = HistogramSum::of_repetitions();
+    let is_whole = texts.all(|text| sum.add(text).is_ok());
+    if is_whole { record::encode(&sum.histogram()) } else { HistogramText(String::new()) }
 }
 
 /// Processors and their time are those of all hosts; of waits and of stolen time the host that had most decides, because

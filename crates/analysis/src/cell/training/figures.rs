@@ -5,7 +5,7 @@ use record::{Rep, Trained, TrainedAccelerator, Training};
 use crate::cell::context::Context;
 use crate::cell::gap::JobGap;
 use crate::cell::interval::mean;
-use crate::cell::latency::{merged, quantile};
+use crate::cell::latency::{Merged, quantile};
 use crate::cell::rate::Rate;
 
 use super::{Idle, Stall, TrainingFigures};
@@ -79,10 +79,8 @@ fn first_waits_ns(one: &TrainedAccelerator) -> u64 {
 
 /// Utilization of the same job without storage, from the first batch on; of several controls the lowest decides.
 pub(crate) fn null_au(context: &Context<'_>) -> Option<f64> {
-    let of_cell = |name: &String| *name == context.cell.cell;
-    let controls = context.ceilings.iter().filter(|ceiling| ceiling.cells.iter().any(of_cell));
     // The control that did worst: it is what this client may do in any repetition.
-    controls.filter_map(|ceiling| control_au(ceiling.trained.as_ref()?)).reduce(f64::min)
+    context.ceilings.iter().filter_map(|ceiling| control_au(ceiling.trained.as_ref()?)).reduce(f64::min)
 }
 
 fn control_au(trained: &Trained) -> Option<f64> {
@@ -96,7 +94,7 @@ fn control_au(trained: &Trained) -> Option<f64> {
 impl TrainingFigures {
     /// The figures of the repetitions used, of which none has a gap; `None` for other loads. What follows from the cells
     /// beside this one is added later.
-    pub(crate) fn of(context: &Context<'_>, used: &[&Rep]) -> Option<Self> {
+    pub(crate) fn of(context: &Context<'_>, used: &[&Rep], merged: &Merged<'_>) -> Option<Self> {
         let job = context.cell.training.as_ref()?;
         let trained: Vec<&Trained> = used.iter().filter_map(|rep| rep.trained.as_ref()).collect();
         let of_reps = |of: fn(&TrainedAccelerator) -> u64| -> Vec<f64> {
@@ -108,7 +106,7 @@ impl TrainingFigures {
         let worst = |one: &&Trained| shares(one, |one| one.compute_ns).into_iter().fold(1.0, f64::min);
         let accelerators = || trained.iter().flat_map(|one| &one.accelerators);
         let sum = |of: fn(&TrainedAccelerator) -> u64| accelerators().map(of).fold(0, u64::saturating_add);
-        let [wait, fetch, lag] = ["wait_ns", "fetch_ns", "lag_ns"].map(|name| merged(used, name).0);
+        let [wait, fetch, lag] = ["wait_ns", "fetch_ns", "lag_ns"].map(|name| merged.named(name));
         // A step that did not wait is recorded as a wait of 1 ns: a histogram has no zero.
         let waited = |ns: u64| if ns <= 1 { 0 } else { ns };
         let dlio: Vec<f64> = trained.iter().filter_map(|one| dlio_au(job, one)).collect();
@@ -126,6 +124,7 @@ impl TrainingFigures {
             wait_p99_ns: quantile(&wait, 0.99).map(waited),
             wait_max_ns: (!wait.is_empty()).then(|| waited(wait.max())),
             waits: wait
+                .histogram()
                 .iter_quantiles(10)
                 .map(|value| (value.quantile_iterated_to(), waited(value.value_iterated_to())))
                 .collect(),
