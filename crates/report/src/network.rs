@@ -8,7 +8,7 @@ use record::Target;
 use crate::grid::{Column, Grid, Width};
 use crate::group::{distinct, gravest};
 use crate::number::{latency, percent, three_digits, two_digits};
-use crate::side::{apart, of_measured};
+use crate::side::{Apart, of_measured};
 use crate::words;
 
 /// Facts of a target that a head names, and how they are told.
@@ -41,6 +41,7 @@ pub(crate) fn table(summary: &Summary) -> Grid {
     let wire = |cell: &CellSummary| Some(format!("{:.2}", way(cell)?.wire?.per_byte()?));
     let attempts = |cell: &CellSummary| latency(way(cell)?.attempts.as_ref()?.latency.p99_ns);
     let core = Column::figure("busiest core").only(Width::Wide);
+    let apart = Apart::among(&cells);
     let mut grid = of_measured(summary, "", &cells)
         .figure("conn", |cell| connections(cell))
         .figure("msg/op", |cell| messages(cell))
@@ -51,7 +52,7 @@ pub(crate) fn table(summary: &Summary) -> Grid {
         .figure("p99 try", |cell| attempts(cell))
         .figure("p99 op", |cell| latency(service_p99_ns(cell)))
         .column(core, |cell| way(cell)?.busiest_core.map(percent))
-        .note(|cell| way(cell).map(|network| note(network, apart(cell, &cells))).unwrap_or_default())
+        .note(|cell| way(cell).map(|network| note(network, apart.words(cell))).unwrap_or_default())
         .done()
         .without_unknown();
     // Last: the title explains the columns that are left, and no others.

@@ -48,6 +48,7 @@ pub(crate) fn metadata(summary: &Summary) -> Grid {
         _ => ("ops/s", 1.0),
     };
     let rate = |value: f64| three_digits(value / divisor);
+    let apart = Apart::among(&cells);
     Grid::of("metadata: names looked up (stat) and listed (list); no bytes, no line", &cells)
         .name("target", |cell| cell.cell.target.clone())
         .name("what", |cell| cell.cell.operation.to_string())
@@ -56,7 +57,7 @@ pub(crate) fn metadata(summary: &Summary) -> Grid {
         .figure(unit, |cell| Some(rate(cell.operations()?.ops_per_s.mean)))
         .figure("95 % interval", |cell| interval(&cell.operations()?.ops_per_s, rate))
         .metrics(Table::Cells, |cell| View::of_cell(cell))
-        .note(|cell| absent(cell).unwrap_or_else(|| noted([apart(cell, &cells), names_note(cell)])))
+        .note(|cell| absent(cell).unwrap_or_else(|| noted([apart.words(cell), names_note(cell)])))
         .done()
 }
 
@@ -93,6 +94,7 @@ pub(crate) fn paced(summary: &Summary, unit: RateUnit) -> Grid {
         let latency = cell.figures().filter(|figures| figures.paced.is_some())?.latency;
         Some(pair(&milliseconds(latency.p50_ns), &milliseconds(latency.p99_ns)))
     };
+    let apart = Apart::among(&cells);
     let title =
         "paced: offered, and p50/p99 from the submission (service) and from the intended time (response)";
     of_cells(title, &cells, |cell| cell)
@@ -106,7 +108,7 @@ pub(crate) fn paced(summary: &Summary, unit: RateUnit) -> Grid {
             Some(pair(&response(of.response_p50), &response(of.response_p99)))
         })
         .figure("lag p99", |cell| latency(of(cell)?.lag_p99_ns))
-        .note(|cell| absent(cell).unwrap_or_else(|| noted([apart(cell, &cells), paced_note(cell, unit)])))
+        .note(|cell| absent(cell).unwrap_or_else(|| noted([apart.words(cell), paced_note(cell, unit)])))
         .done()
 }
 
@@ -170,7 +172,8 @@ pub(crate) fn phases(summary: &Summary) -> Grid {
     let cells = phased(summary, |figures| !steps(figures, true).is_empty());
     let has_ring = cells.iter().any(|cell| is_ring(cell));
     let grid = of_measured(summary, "where a file's time goes: p50/p99 of each step, ms", &cells);
-    let grid = with_steps(grid, &STEPS).note(|cell| apart(cell, &cells));
+    let apart = Apart::among(&cells);
+    let grid = with_steps(grid, &STEPS).note(|cell| apart.words(cell));
     if has_ring { grid.foot(RING_FOOT).done() } else { grid.done() }
 }
 
@@ -179,12 +182,13 @@ pub(crate) fn phases(summary: &Summary) -> Grid {
 pub(crate) fn requests(summary: &Summary) -> Vec<Grid> {
     let of_cell = |cell: &CellSummary| cell.figures().map_or_else(Vec::new, |figures| steps(figures, false));
     let all = phased(summary, |figures| !steps(figures, false).is_empty());
+    let apart = Apart::among(&all);
     // Phases of two protocols have no column in common, and a table of both would be half empty.
     let kinds = distinct(all.iter().map(|cell| of_cell(cell)));
     let grid = |kind: Vec<&'static str>| {
         let cells: Vec<&CellSummary> = all.iter().copied().filter(|cell| of_cell(cell) == kind).collect();
         let grid = of_measured(summary, "where a request's time goes: p50/p99 of each phase, ms", &cells);
-        with_steps(grid, &kind).note(|cell| apart(cell, &all)).done()
+        with_steps(grid, &kind).note(|cell| apart.words(cell)).done()
     };
     kinds.into_iter().map(grid).collect()
 }
@@ -247,29 +251,39 @@ const IN_COLUMNS: [Axis; 9] = [
     Axis::Prefetch,
 ];
 
-/// What tells a cell apart from all of its kind, shown or not, beside the columns of its table: its values along the
-/// axes that vary.
-pub(crate) fn apart(cell: &CellSummary, cells: &[&CellSummary]) -> String {
-    let value = |cell: &CellSummary, name: &str| {
-        cell.cell
-            .axes
-            .iter()
-            .find(|axis| axis.name == name)
-            .map(|axis| (axis.value.clone(), axis.unit.clone()))
-    };
-    let axes = cells.iter().flat_map(|cell| &cell.cell.axes);
-    let names: Vec<&str> =
-        distinct(axes.filter(|axis| !IN_COLUMNS.contains(&axis.axis())).map(|axis| axis.name.as_str()));
-    // Held against the first cell: an axis varies if any differs from it.
-    let varies = |name: &&&str| cells.iter().any(|other| value(other, name) != value(cells[0], name));
-    let words = names.iter().filter(varies).filter_map(|name| value(cell, name)).map(|(value, unit)| {
-        match value.parse().ok().filter(|_| unit == "B") {
-            // Axes hold plain numbers of bytes, so that records can be read by programs.
-            Some(bytes) => feed::format_bytes(bytes),
-            None => format!("{value}{unit}"),
-        }
-    });
-    words.collect::<Vec<_>>().join(" ")
+/// What tells cells of one kind apart, shown or not, beside the columns of their table: the axes along which they vary.
+// Found once for a table: looked for row by row, it makes pages of thousands of cells that nobody waits for.
+pub(crate) struct Apart<'a> {
+    names: Vec<&'a str>,
+}
+
+impl<'a> Apart<'a> {
+    pub(crate) fn among(cells: &[&'a CellSummary]) -> Self {
+        let axes = cells.iter().flat_map(|cell| &cell.cell.axes);
+        let mut names: Vec<&str> =
+            distinct(axes.filter(|axis| !IN_COLUMNS.contains(&axis.axis())).map(|axis| axis.name.as_str()));
+        // Held against the first cell: an axis varies if any differs from it.
+        names.retain(|name| cells.iter().any(|other| value(other, name) != value(cells[0], name)));
+        Self { names }
+    }
+
+    /// The values of one of them.
+    pub(crate) fn words(&self, cell: &CellSummary) -> String {
+        let words = self.names.iter().filter_map(|name| value(cell, name)).map(|(value, unit)| {
+            match value.parse().ok().filter(|_| unit == "B") {
+                // Axes hold plain numbers of bytes, so that records can be read by programs.
+                Some(bytes) => feed::format_bytes(bytes),
+                None => format!("{value}{unit}"),
+            }
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The value of a cell along an axis, and its unit.
+fn value<'a>(cell: &'a CellSummary, name: &str) -> Option<(&'a str, &'a str)> {
+    let axis = cell.cell.axes.iter().find(|axis| axis.name == name)?;
+    Some((axis.value.as_str(), axis.unit.as_str()))
 }
 
 /// Page faults by read, of memory maps: `0.002 minor and 1.0 major faults per read`.

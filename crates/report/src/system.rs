@@ -7,7 +7,7 @@ use analysis::{CellSummary, DeviceFigures, Reconciliation, Summary, SystemFigure
 use crate::grid::{Column, Grid, Width};
 use crate::group::gravest;
 use crate::number::{grouped, percent, three_digits, two_digits};
-use crate::side::{apart, of_measured};
+use crate::side::{Apart, of_measured};
 use crate::words;
 
 /// What the device below and this process did, one row for each cell.
@@ -19,6 +19,7 @@ pub(crate) fn table(summary: &Summary) -> Grid {
     // The names of `iostat -x`, which who looks after storage reads every day.
     let title = "the device below, as iostat -x counts it; reads/s to %util: the whole machine's; x asked, cache: this \
                  process's";
+    let apart = Apart::among(&cells);
     of_measured(summary, title, &cells)
         .column(wide("device"), |cell| Some(device(cell)?.name.clone()))
         .figure("reads/s", |cell| Some(grouped(device(cell)?.reads_per_s)))
@@ -40,7 +41,7 @@ pub(crate) fn table(summary: &Summary) -> Grid {
         .figure("cache", |cell| cell.system.as_ref()?.cache_share.map(percent))
         .column(wide("busiest core"), |cell| Some(percent(cell.system.as_ref()?.cores.as_ref()?.max)))
         .metrics(Table::Device, |cell| View::of_cell(cell))
-        .note(|cell| apart(cell, &cells))
+        .note(|cell| apart.words(cell))
         .foot(DeviceFigures::UTIL_CAVEAT)
         .done()
 }

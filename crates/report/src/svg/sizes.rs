@@ -1,17 +1,20 @@
 //! Throughput by the size of what is read and the depth: a grid for each target and way of reading.
 
+use std::collections::BTreeSet;
+
 use analysis::{CellSummary, Summary};
 use record::axis::{self, Axis, agree, alike};
 
-use super::chart::{Chart, PlotPanel};
+use super::chart::{Chart, PlotPanel, cut};
 use super::curves::any_storage;
 use super::grid::{self, Shade};
 use super::sign::Sample;
 use super::wording::target_title;
+use crate::group::place;
 use crate::number::{RateUnit, of_line};
 use crate::plain::shortened;
 use crate::plot::PlotTable;
-use crate::side;
+use crate::side::{self, Apart};
 
 /// Columns of a grid; one with more goes on below.
 const COLUMNS_MAX: usize = 12;
@@ -69,7 +72,8 @@ struct Grid<'a> {
 
 /// Describes the plot; `None` where no target was read in two sizes at two depths.
 pub(super) fn chart(summary: &Summary) -> Option<Chart> {
-    let grids = grids(summary);
+    let mut grids = grids(summary);
+    let limit = cut(&mut grids, GRIDS_MAX, "grids");
     if grids.is_empty() {
         return None;
     }
@@ -81,7 +85,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     } else {
         format!("{unit}, shaded from 0 to the highest of each grid")
     };
-    let chart = Chart::of(summary, ("sizes", "throughput by size and depth"), Vec::new())
+    let chart = Chart::of(summary, ("sizes", "throughput by size and depth"), limit)
         .with(grids.iter().map(Grid::panel).collect(), table(&grids))
         .key(Sample::HEAT, shaded)
         .key(Sample::Frame, "the whole 95 % interval is at the line or above");
@@ -91,7 +95,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
 fn grids(summary: &Summary) -> Vec<Grid<'_>> {
     let any_storage = any_storage(summary);
     let curves = summary.panels.iter().flat_map(|panel| &panel.curves);
-    let indices: Vec<usize> = curves.flat_map(|curve| curve.cells.iter().copied()).collect();
+    let indices: BTreeSet<usize> = curves.flat_map(|curve| curve.cells.iter().copied()).collect();
     let shown = summary
         .cells
         .iter()
@@ -102,10 +106,12 @@ fn grids(summary: &Summary) -> Vec<Grid<'_>> {
     let is_same = |one: &CellSummary, two: &CellSummary, size: Size| {
         agree(summary, &one.cell, &two.cell, &[size.axis()])
     };
-    let follows = |one: &&CellSummary, two: &&CellSummary| {
-        !is_same(one, two, Size::Sample) || is_same(one, two, Size::Block)
-    };
-    let blocks_follow = shown.iter().all(|one| shown.iter().all(|two| follows(one, two)));
+    // Held against the first of each size of samples: against all, pages of thousands of cells take minutes.
+    let mut of_each: Vec<&CellSummary> = Vec::new();
+    let blocks_follow = shown.iter().all(|cell| {
+        let at = place(&mut of_each, |first| is_same(first, cell, Size::Sample), || cell);
+        is_same(of_each[at], cell, Size::Block)
+    });
     let mut found = Vec::new();
     for size in [Size::Sample, Size::Block] {
         // Where each size of samples has one of blocks, as where a sample is read at once, rows of samples differ in both.
@@ -123,12 +129,12 @@ fn grids(summary: &Summary) -> Vec<Grid<'_>> {
                 && group.iter().any(|cell| cell.figures().is_some())
         });
         let firsts: Vec<&CellSummary> = groups.iter().map(|group| group[0]).collect();
+        let apart = Apart::among(&firsts);
         found.extend(groups.iter().flat_map(|group| {
-            let title = title(summary, group[0], &firsts, size);
+            let title = title(summary, group[0], (&firsts, &apart), size);
             Grid::of(group, &title, size)
         }));
     }
-    found.truncate(GRIDS_MAX);
     found
 }
 
@@ -143,8 +149,13 @@ fn distinct(group: &[&CellSummary], get: impl Fn(&CellSummary) -> u64) -> Vec<u6
     values
 }
 
-fn title(summary: &Summary, cell: &CellSummary, firsts: &[&CellSummary], size: Size) -> String {
-    let apart = side::apart(cell, firsts);
+fn title(
+    summary: &Summary,
+    cell: &CellSummary,
+    (firsts, apart): (&[&CellSummary], &Apart<'_>),
+    size: Size,
+) -> String {
+    let apart = apart.words(cell);
     let other = size.other();
     let differs = firsts.iter().any(|first| other.of(first) != other.of(cell));
     let other = if apart.is_empty() && differs {

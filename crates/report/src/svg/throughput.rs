@@ -3,7 +3,7 @@
 use analysis::{CellSummary, Curve, Figures, Measurement, Summary};
 
 use super::canvas::Stroke;
-use super::chart::{Chart, FEED_LINE, Label, Mark, PlotPanel, Point, height_of, span_of};
+use super::chart::{Chart, FEED_LINE, Label, Mark, PlotPanel, Point, cut, height_of, span_of};
 use super::curves::{Shown, shown};
 use super::scale::{Extent, Scale};
 use super::sign::{Sample, Sign};
@@ -16,6 +16,9 @@ use crate::words::{self, curve};
 
 /// Height of the plot of one panel, and of each of several.
 const PLOT: (i32, i32) = (360, 232);
+/// Panels that one figure holds.
+// Two side by side: what lies beyond a dozen rows nobody compares, and each panel is some hundred kilobytes of page.
+const PANELS_MAX: usize = 24;
 /// Letters of a line of a label, for one panel and for several.
 // Panels side by side have half of the sheet each, margins included.
 const LABEL_LETTERS: (i32, i32) = (22, 18);
@@ -32,10 +35,11 @@ const MODEL_STEPS: u32 = 64;
 
 /// Describes the plot; `None` when nothing was measured.
 pub(super) fn chart(summary: &Summary) -> Option<Chart> {
-    let shown = shown(summary);
+    let mut shown = shown(summary);
     if shown.is_empty() {
         return None;
     }
+    let limit = cut(&mut shown, PANELS_MAX, "panels");
     let marks: Vec<Vec<Mark>> = shown.iter().map(|one| marks(summary, one)).collect();
     let scales = scales(&marks);
     let mut conditions = match summary.panels.as_slice() {
@@ -54,7 +58,11 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
             .labelled(labels(summary, one, unit, letters))
     };
     let panels = shown.iter().zip(marks).zip(scales).map(of_panel).collect();
-    let chart = Chart::of(summary, ("throughput", "throughput against queue depth"), conditions);
+    let chart = Chart::of(
+        summary,
+        ("throughput", "throughput against queue depth"),
+        conditions.into_iter().chain(limit),
+    );
     Some(key(summary, &shown, chart.with(panels, table(summary, &shown))))
 }
 

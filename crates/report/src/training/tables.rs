@@ -5,7 +5,7 @@ use analysis::{CellSummary, Measurement, Rate, Stall, Summary, Table, View};
 use super::{Job, cells, chosen, fetch, is_demo};
 use crate::grid::{Column, Filling, Grid, Width};
 use crate::number::{cut_percent, latency, part, percent};
-use crate::side::{absent, apart, doubts, noted, of_phase};
+use crate::side::{Apart, absent, doubts, noted, of_phase};
 use crate::words::gap;
 
 /// Cells up to which every one of them is shown on a terminal.
@@ -40,8 +40,9 @@ pub(crate) fn table(summary: &Summary) -> Grid {
         .metrics(Table::Training, |cell| View::of_cell(cell))
         .column(wide("AU without storage"), |cell| job(cell)?.training.null_au.map(cut_percent))
         .column(wide("steps"), |cell| Some(feed::group_digits(job(cell)?.training.steps)));
+    let apart = Apart::among(&cells);
     grid.brief(SHOWN_MAX, "one cell of each target", |cell| is_shown(cell))
-        .note(|cell| absent(cell).unwrap_or_else(|| noted([apart(cell, &cells), note(summary, cell)])))
+        .note(|cell| absent(cell).unwrap_or_else(|| noted([apart.words(cell), note(summary, cell)])))
         .done()
 }
 
@@ -121,5 +122,6 @@ pub(crate) fn stall(summary: &Summary) -> Grid {
     let grid = causes(&Stall::default()).iter().enumerate().fold(grid, |grid, (index, (name, _))| {
         grid.figure(name, |cell| Some(part(causes(&job(cell)?.training.stall)[index].1)))
     });
-    grid.note(|cell| apart(cell, &of_kind)).done()
+    let apart = Apart::among(&of_kind);
+    grid.note(|cell| apart.words(cell)).done()
 }

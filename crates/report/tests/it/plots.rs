@@ -154,6 +154,22 @@ fn a_run_has_the_plots_that_it_has_something_to_show_in() {
 }
 
 #[test]
+fn many_ways_of_reading_are_cut_to_what_one_figure_holds_and_it_says_so() {
+    let sizes: Vec<u64> = (1..=30).map(|number| number * 16_384).collect();
+    let few = Made { stores: &STORES[..1], depths: &[8], sizes: &sizes[..24], ..Made::USUAL };
+    let told = |sizes: &[u64]| {
+        let (record, seconds) = made(&Made { sizes, ..few.clone() });
+        let plot = plot(&record, &seconds, "throughput").unwrap();
+        let said: Vec<String> = words(&plot.svg).into_iter().map(|words| words.words).collect();
+        (said.join(" "), plot.table.rows.len())
+    };
+    let (said, rows) = told(&sizes);
+    assert!(said.contains("the first 24 of 30 panels") && rows == 24, "{rows}: {said}");
+    let (said, rows) = told(&sizes[..24]);
+    assert!(!said.contains("the first") && rows == 24, "{rows}: {said}");
+}
+
+#[test]
 fn a_record_without_repetitions_has_no_plots() {
     let (mut record, _) = made(&Made::USUAL);
     record.lines.clear();

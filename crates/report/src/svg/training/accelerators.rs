@@ -1,6 +1,6 @@
 //! Utilization by the number of accelerators: a panel for each target, a curve for each way of fetching.
 
-use analysis::Summary;
+use analysis::{CellSummary, Summary};
 
 use super::super::canvas::Stroke;
 use super::super::chart::{At, Chart, FEED_LINE, Label, Mark, PlotPanel, Point, height_of, packed, span_of};
@@ -9,9 +9,9 @@ use super::super::sign::{Sample, Sign};
 use super::super::theme::Ink;
 use super::jobs::{shared_but_accelerators, target};
 use super::tables;
-use crate::group::{distinct, place};
+use crate::group::{by_key, distinct, place};
 use crate::number::cut_percent;
-use crate::side;
+use crate::side::Apart;
 use crate::training::{Job, jobs};
 
 /// Height of the plot of one panel, and of each of several.
@@ -62,11 +62,13 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
 fn targets<'a>(summary: &Summary, jobs: &[Job<'a>]) -> Vec<Target<'a>> {
     let mut ways: Vec<String> = Vec::new();
     let mut targets: Vec<Target<'a>> = Vec::new();
+    let by_target = by_key(jobs.iter().map(|job| (job.cell.cell.target.as_str(), job.cell)));
+    let beside: Vec<(&str, Beside<'_>)> =
+        by_target.iter().map(|(target, cells)| (*target, Beside::of(cells))).collect();
     for job in jobs {
         let name = target(summary, job.cell);
-        let is_alike = |other: &&Job<'_>| other.cell.cell.target == job.cell.cell.target;
-        let of_target: Vec<_> = jobs.iter().filter(is_alike).copied().collect();
-        let way = way(job, &of_target);
+        let of_target = beside.iter().find(|(target, _)| *target == job.cell.cell.target);
+        let way = of_target.map(|(_, beside)| way(job, beside)).unwrap_or_default();
         let number = place(&mut ways, |known| *known == way, || way.clone());
         let is_named = |target: &Target<'_>| target.name == name;
         let at = place(&mut targets, is_named, || Target { name: name.clone(), series: Vec::new() });
@@ -84,18 +86,29 @@ fn targets<'a>(summary: &Summary, jobs: &[Job<'a>]) -> Vec<Target<'a>> {
     targets
 }
 
+/// What the jobs of one target differ in.
+struct Beside<'a> {
+    several_engines: bool,
+    apart: Apart<'a>,
+}
+
+impl<'a> Beside<'a> {
+    fn of(cells: &[&'a CellSummary]) -> Self {
+        let several_engines = cells.iter().any(|cell| cell.engine_label() != cells[0].engine_label());
+        Self { several_engines, apart: Apart::among(cells) }
+    }
+}
+
 /// Engine, fetch and prefetch of a job, and its other settings where those of its target differ.
-fn way(job: &Job<'_>, of_target: &[Job<'_>]) -> String {
-    let cells: Vec<_> = of_target.iter().map(|job| job.cell).collect();
-    let engine = job.cell.engine_label();
-    let engine = of_target.iter().any(|other| other.cell.engine_label() != engine).then_some(engine);
+fn way(job: &Job<'_>, beside: &Beside<'_>) -> String {
+    let engine = beside.several_engines.then(|| job.cell.engine_label());
     // The depth of reads that share one grows with the accelerators; it is not what tells the ways apart.
     let fetch = match job.plan.readers {
         Some(readers) => feed::counted_noun(readers.into(), "reader"),
         None => "shared".to_owned(),
     };
     let settings = format!("{fetch}, prefetch {}", job.plan.prefetch);
-    let parts = engine.into_iter().chain([settings, side::apart(job.cell, &cells)]);
+    let parts = engine.into_iter().chain([settings, beside.apart.words(job.cell)]);
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 

@@ -3,7 +3,7 @@
 use analysis::{CellSummary, Summary};
 
 use super::super::chart::packed;
-use crate::side;
+use crate::side::Apart;
 use crate::training::{Job, chosen, is_demo, jobs};
 
 /// Jobs up to which a plot shows each of them; beyond, one of each target.
@@ -55,7 +55,7 @@ pub(super) fn name(summary: &Summary, job: &Job<'_>, among: &[Job<'_>]) -> Vec<S
         of_way(engine),
         of_way(accelerators),
         Some(job.way()),
-        Some(side::apart(job.cell, &cells)),
+        Some(Apart::among(&cells).words(job.cell)),
     ];
     parts.into_iter().flatten().filter(|part| !part.is_empty()).collect()
 }

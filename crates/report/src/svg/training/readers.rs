@@ -10,7 +10,7 @@ use super::jobs::{shared_but_accelerators, target};
 use super::tables;
 use crate::number::cut_percent;
 use crate::plain::shortened;
-use crate::side;
+use crate::side::Apart;
 use crate::training::{Job, cells, fetch, jobs};
 
 /// Columns of a grid; one with more goes on below.
@@ -42,7 +42,8 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
         return None;
     }
     let firsts: Vec<&CellSummary> = groups.iter().map(|group| group[0]).collect();
-    let of_group = |group: &Vec<&CellSummary>| panels(group, &title(summary, group[0], &firsts));
+    let apart = Apart::among(&firsts);
+    let of_group = |group: &Vec<&CellSummary>| panels(group, &title(summary, group[0], &apart));
     let panels = groups.iter().flat_map(of_group).collect();
     let heading = ("training-readers", "utilization by readers and prefetch");
     let chart = Chart::of(summary, heading, shared_but_accelerators(&jobs(summary)))
@@ -114,13 +115,13 @@ fn shade(cell: &CellSummary) -> Shade {
 }
 
 /// Target and engine, accelerators, and what else tells a grid apart from others.
-fn title(summary: &Summary, cell: &CellSummary, firsts: &[&CellSummary]) -> String {
+fn title(summary: &Summary, cell: &CellSummary, apart: &Apart<'_>) -> String {
     let accelerators = cell.cell.training.as_ref().map_or(0, |plan| plan.accelerators);
     let parts = [
         target(summary, cell),
         cell.engine_label(),
         feed::counted_noun(accelerators.into(), "accelerator"),
-        side::apart(cell, firsts),
+        apart.words(cell),
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
