@@ -3,7 +3,8 @@
 use plan::{Access, Cell, Operation};
 use sha2::{Digest, Sha256};
 
-use crate::{Data, Key, Objects, Order, Samples};
+use crate::order::{self, Order};
+use crate::{Data, Key, Objects, Samples};
 
 /// Accesses that enter the hash one by one; beyond them the order's parameters decide.
 // A change of an algorithm shows in its first accesses; an order of 10^9 blocks cannot be hashed one by one before
@@ -14,6 +15,25 @@ const SAMPLED_TICKETS: u64 = 4096;
 /// first accesses themselves. Names, engines, depths, thread counts and shuffle buffers do not enter: two cells with
 /// equal hashes read the same bytes in the same order.
 pub fn plan_hash(data: &Data, cell: &Cell) -> String {
+    of_cell(data, of_data(data), cell)
+}
+
+/// The hashes of cells that read one dataset, each once.
+// The sizes are hashed once for all of them: drawing 10^8 takes seconds, and cells of a search differ in depth alone.
+pub fn plan_hashes<'a>(data: &Data, cells: impl IntoIterator<Item = &'a Cell>) -> Vec<String> {
+    let begun = of_data(data);
+    let mut alike: Vec<&Cell> = Vec::new();
+    for cell in cells {
+        if !alike.iter().any(|known| order::reads_alike(known, cell)) {
+            alike.push(cell);
+        }
+    }
+    alike.into_iter().map(|cell| of_cell(data, begun.clone(), cell)).collect()
+}
+
+/// What a hash begins with for every cell that reads this dataset: how many objects there are, every size, and where samples
+/// lie.
+fn of_data(data: &Data) -> Sha256 {
     let objects = &**data.objects();
     let mut hasher = Sha256::new_with_prefix(b"feedline access plan 1");
     // Fixed widths and one byte order: the hash is compared between machines.
@@ -28,8 +48,13 @@ pub fn plan_hash(data: &Data, cell: &Cell) -> String {
         }
     }
     places(data, &mut add);
-    add(u64::from(cell.block_bytes));
-    add(cell.seed);
+    hasher
+}
+
+fn of_cell(data: &Data, mut hasher: Sha256, cell: &Cell) -> String {
+    let objects = &**data.objects();
+    hasher.update(u64::from(cell.block_bytes).to_le_bytes());
+    hasher.update(cell.seed.to_le_bytes());
     hasher.update(cell.access.name());
     // Only orders that have these settings hash them, so that the hashes of older runs hold.
     match cell.access {
@@ -186,6 +211,37 @@ mod tests {
             };
             let found = [hash(&generated, 300), hash(&listing, 100), hash(&listing, 1_000)];
             assert_eq!(found, [expected, blocks, files], "{access:?} {cache:?}");
+        }
+    }
+
+    /// As they were when the sizes of all objects were kept in a table.
+    #[test]
+    fn hashes_of_spread_sizes_hold() {
+        let spread = plan::Generate {
+            samples: 70_000,
+            sample_bytes: 114_660,
+            distribution: plan::Distribution::LogNormal { stdev_bytes: 50_000 },
+            files_per_folder: 1_000,
+            seed: 42,
+            ..plan::Generate::NONE
+        };
+        let objects =
+            Objects::generated(Key::new("d").unwrap(), &plan::DatasetSpec::Generate(spread)).unwrap();
+        let data = Data::files(Arc::new(objects), None);
+        let streams = Access::ResampledShards(Streams::of(3));
+        let runs = Access::Neighbours { run_length: 7 };
+        for (access, task, block_bytes, expected) in [
+            (Access::Sequential, Task::Read, 131_072, "d28ee96a2d92d3fb"),
+            (Access::Random, Task::Read, 4_096, "6a11f53a8e8b5e23"),
+            (Access::ShuffledEpoch, Task::Read, 131_072, "26d9ec04db1774c9"),
+            (Access::ShuffledEpoch, Task::Read, 100, "38b3b5505685b463"),
+            (Access::ShuffledEpoch, Task::Read, 1 << 30, "0efe3919e03ffe88"),
+            (Access::ShuffledEpoch, Task::ReadFile, 131_072, "c888fca4cb679f94"),
+            (streams, Task::Read, 131_072, "507288ac5bce57a4"),
+            (runs, Task::Read, 131_072, "d772b2bc3ee05e1a"),
+        ] {
+            let hash = plan_hash(&data, &Cell { access, task: task.clone(), block_bytes, ..cell() });
+            assert_eq!(&hash[..16], expected, "{access:?} {task:?} {block_bytes}");
         }
     }
 

@@ -1,9 +1,9 @@
 //! Dataset arithmetic: which objects there are, in which order their blocks are read, which bytes they
-//! hold. Pure: a read is a function of its ticket. Generated data of one size takes no memory, data whose sizes
-//! spread 8 bytes an object.
+//! hold. Pure: a read is a function of its ticket. Generated data take no memory, however many objects they have.
 
 mod content;
 mod copied;
+mod counts;
 mod data;
 mod hash;
 mod index;
@@ -11,6 +11,7 @@ mod manifest;
 mod mixing;
 mod objects;
 mod order;
+mod parts;
 pub mod payload;
 mod permutation;
 mod sizes;
@@ -19,7 +20,7 @@ mod uneven;
 pub use content::Content;
 pub use copied::{COPY_FOLDER, CopyNames, NotACopy};
 pub use data::{Data, DataError};
-pub use hash::{Fingerprint, combined_hash, plan_hash};
+pub use hash::{Fingerprint, combined_hash, plan_hash, plan_hashes};
 pub use index::{Even, Extent, Index, Samples};
 pub use manifest::{
     MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Manifest, Marker, TIER_BLOCKS, TIER_DATASET,

@@ -3,14 +3,15 @@
 //! An epoch's order is drawn without a table of its own, so that any ticket of any epoch can be asked at any time
 //! and nothing is built while reads are timed. Files stand in places, drawn once. Each epoch turns the ring of
 //! places by a random number, cuts it into halves, those into halves and so on, and tosses a coin for every cut:
-//! which half comes first. Sums of blocks between places are differences of one array, so a ticket finds its file in
-//! as many steps as there are cuts above it.
+//! which half comes first. Sums of blocks between places are differences of sums before them, so a ticket finds its file
+//! in as many steps as there are cuts above it.
 //!
 //! What this gives: the first epoch is as random as the places are; in every epoch every file is equally likely at
 //! every position. What it does not: of the files of an epoch about one in five is followed by the same file as in
 //! the epoch before, where in a shuffle without memory hardly any is. Places have nothing to do with names, so files
 //! that follow each other do not lie beside each other on storage.
 
+use crate::counts::Counts;
 use crate::permutation::{Permutation, mix, scale};
 
 /// Keeps the places apart from the draws of epochs, which have the same seed.
@@ -21,8 +22,8 @@ const PLACES: u64 = 0x706c_6163_6573_0000;
 pub(crate) struct Uneven {
     /// Which file stands at a place; its number is its place when there is none.
     places: Option<Permutation>,
-    /// `ends[i]` is the number of blocks up to and with the file at place `i`.
-    ends: Vec<u64>,
+    /// Blocks of the file at each place.
+    blocks: Counts,
 }
 
 /// A block of a file.
@@ -32,49 +33,40 @@ pub(crate) struct Located {
 }
 
 impl Uneven {
-    /// Files in the order of their numbers.
-    pub(crate) fn in_order(blocks: &[u64]) -> Self {
-        Self::placed(blocks, None)
+    /// So many files in the order of their numbers; `blocks` says of how many blocks each is.
+    pub(crate) fn in_order(files: u64, blocks: impl Fn(u64) -> u64 + Sync) -> Self {
+        Self { places: None, blocks: Counts::of(files, blocks) }
     }
 
-    /// Files in places drawn by `seed`.
-    pub(crate) fn shuffled(blocks: &[u64], seed: u64) -> Self {
-        Self::placed(blocks, Some(Permutation::new(blocks.len() as u64, mix(seed ^ PLACES))))
-    }
-
-    fn placed(blocks: &[u64], places: Option<Permutation>) -> Self {
-        let mut files = Self { places, ends: Vec::with_capacity(blocks.len()) };
-        let mut end = 0;
-        for place in 0..blocks.len() as u64 {
-            end += blocks[files.file(place) as usize];
-            files.ends.push(end);
-        }
-        files
+    /// The same in places drawn by `seed`.
+    pub(crate) fn shuffled(files: u64, blocks: impl Fn(u64) -> u64 + Sync, seed: u64) -> Self {
+        let places = Permutation::new(files, mix(seed ^ PLACES));
+        Self { places: Some(places), blocks: Counts::of(files, |place| blocks(places.at(place))) }
     }
 
     pub(crate) fn blocks(&self) -> u64 {
-        self.ends.last().copied().unwrap_or(0)
+        self.blocks.total()
     }
 
     /// Number of files.
     pub(crate) fn files(&self) -> u64 {
-        self.ends.len() as u64
+        self.blocks.len()
     }
 
     /// Blocks of the files before a place.
     pub(crate) fn blocks_before(&self, place: u64) -> u64 {
-        if place == 0 { 0 } else { self.ends[place as usize - 1] }
+        self.blocks.before(place)
     }
 
     /// Block `index` of all, in the order of the places.
     pub(crate) fn at(&self, index: u64) -> Located {
-        let place = self.ends.partition_point(|end| *end <= index) as u64;
-        Located { file: self.file(place), block: index - self.before(place) }
+        let (place, block) = self.blocks.find(index);
+        Located { file: self.file(place), block }
     }
 
     /// Block `index` of the epoch drawn by `seed`: the blocks of a file follow each other, the files are shuffled.
     pub(crate) fn at_shuffled(&self, seed: u64, mut index: u64) -> Located {
-        let files = self.ends.len() as u64;
+        let files = self.files();
         // The ring is turned first, so that the cuts fall elsewhere in each epoch.
         let first = scale(mix(seed), files);
         let (mut low, mut high) = (first, first + files);
@@ -105,8 +97,7 @@ impl Uneven {
 
     /// Blocks before a place, for places counted on around the ring.
     fn before(&self, place: u64) -> u64 {
-        let files = self.ends.len() as u64;
-        match place.checked_sub(files) {
+        match place.checked_sub(self.files()) {
             Some(place) => self.blocks() + self.blocks_before(place),
             None => self.blocks_before(place),
         }
@@ -121,6 +112,10 @@ mod tests {
 
     use super::*;
 
+    fn shuffled(blocks: &[u64], seed: u64) -> Uneven {
+        Uneven::shuffled(blocks.len() as u64, |file| blocks[file as usize], seed)
+    }
+
     /// The files of an epoch, in the order in which they are opened.
     fn epoch(files: &Uneven, seed: u64) -> Vec<u64> {
         let blocks = (0..files.blocks()).map(|index| files.at_shuffled(seed, index));
@@ -132,7 +127,7 @@ mod tests {
         fn an_epoch_reads_every_file_once_from_its_first_to_its_last_block(
             blocks in prop::collection::vec(1_u64..9, 1..60), seed: u64, epoch_seed: u64,
         ) {
-            let files = Uneven::shuffled(&blocks, seed);
+            let files = shuffled(&blocks, seed);
             prop_assert_eq!(files.blocks(), blocks.iter().sum::<u64>());
             let mut seen = vec![false; blocks.len()];
             let mut index = 0;
@@ -151,7 +146,7 @@ mod tests {
 
         #[test]
         fn blocks_in_order_follow_the_files(blocks in prop::collection::vec(1_u64..9, 1..60)) {
-            let files = Uneven::in_order(&blocks);
+            let files = Uneven::in_order(blocks.len() as u64, |file| blocks[file as usize]);
             let expected = (0_u64..).zip(&blocks).flat_map(|(file, n)| (0..*n).map(move |block| (file, block)));
             for (index, expected) in (0..files.blocks()).zip(expected) {
                 let located = files.at(index);
@@ -164,7 +159,7 @@ mod tests {
     #[test]
     fn every_file_is_equally_likely_at_every_position() {
         let blocks: Vec<u64> = (1..=20).collect();
-        let files = Uneven::shuffled(&blocks, 1);
+        let files = shuffled(&blocks, 1);
         let mut counts = vec![[0_i32; 20]; 20];
         for number in 0..6_000 {
             for (position, file) in epoch(&files, mix(number)).into_iter().enumerate() {
@@ -181,7 +176,7 @@ mod tests {
     #[test]
     fn few_files_are_followed_by_the_same_file_in_the_next_epoch() {
         let blocks: Vec<u64> = (0..10_000).map(|file| 1 + file % 7).collect();
-        let files = Uneven::shuffled(&blocks, 1);
+        let files = shuffled(&blocks, 1);
         let pairs = |seed| -> BTreeSet<(u64, u64)> {
             epoch(&files, seed).windows(2).map(|pair| (pair[0], pair[1])).collect()
         };
@@ -193,10 +188,10 @@ mod tests {
     fn epochs_and_seeds_have_orders_of_their_own() {
         let blocks: Vec<u64> = (0..1_000).map(|file| 1 + file % 7).collect();
         let agreeing = |a: &[u64], b: &[u64]| a.iter().zip(b).filter(|(a, b)| a == b).count();
-        let files = Uneven::shuffled(&blocks, 1);
+        let files = shuffled(&blocks, 1);
         let first = epoch(&files, 1);
         let sorted: Vec<u64> = (0..1_000).collect();
-        for other in [&epoch(&files, 2), &epoch(&Uneven::shuffled(&blocks, 2), 1), &sorted] {
+        for other in [&epoch(&files, 2), &epoch(&shuffled(&blocks, 2), 1), &sorted] {
             assert!(agreeing(&first, other) < 30, "about 1 of 1,000 is expected by chance");
         }
     }

@@ -47,10 +47,17 @@ impl Datasets {
 
 /// Hash over the distinct access plans of cells, whatever their number, engine or depth.
 pub fn plan_hash<'a>(cells: impl Iterator<Item = (&'a Cell, &'a dataset::Data)>) -> String {
-    let of_cell = |(cell, data): (&Cell, &dataset::Data)| dataset::plan_hash(data, cell);
+    let mut by_data: Vec<(&dataset::Data, Vec<&Cell>)> = Vec::new();
+    for (cell, data) in cells {
+        match by_data.iter_mut().find(|(known, _)| std::ptr::eq(*known, data)) {
+            Some((_, cells)) => cells.push(cell),
+            None => by_data.push((data, vec![cell])),
+        }
+    }
+    let hashes = by_data.into_iter().flat_map(|(data, cells)| dataset::plan_hashes(data, cells));
     // Sorted and without doubles there, so that two scenarios that list the same cells in another order read the
     // same.
-    dataset::combined_hash(cells.map(of_cell).collect())
+    dataset::combined_hash(hashes.collect())
 }
 
 /// Bytes that a cell reads for one sample: as stated of a user's data, else headers, padding and whole shards included,

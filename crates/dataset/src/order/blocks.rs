@@ -12,7 +12,7 @@ use crate::order::span::ReadSpan;
 /// replacement.
 pub(super) const COPIES: u64 = 16;
 use crate::uneven::{Located, Uneven};
-use crate::{Data, Even, Index, Objects, Samples};
+use crate::{Data, Even, Index, LogNormal, Objects, Samples};
 
 /// Blocks, numbered unit after unit. A unit is an object, or what a dataset is fetched in by index.
 #[derive(Debug, Clone)]
@@ -39,6 +39,8 @@ pub(super) enum Numbers {
 enum Places {
     /// Objects of one size.
     Equal(u64),
+    /// Objects of sizes that are drawn by their numbers.
+    Drawn(LogNormal),
     /// Objects of these sizes.
     Each(Vec<u64>),
     /// At equal distances in objects.
@@ -73,14 +75,24 @@ impl Blocks {
     /// Whole objects.
     pub(super) fn of_objects(objects: &Objects, block_bytes: u64, standing: Standing) -> Self {
         let count = u64::from(objects.count());
-        // No array for a dataset of equal files, however many it has.
-        if let Objects::Uniform { bytes, .. } = objects {
-            let numbers = Numbers::Even { units: count, per_unit: bytes.div_ceil(block_bytes) };
-            return Self { numbers, places: Places::Equal(*bytes), block_bytes };
-        }
-        let bytes: Vec<u64> = (0..objects.count()).map(|object| objects.bytes(object)).collect();
-        let numbers = Numbers::of(bytes.iter().map(|bytes| bytes.div_ceil(block_bytes)), standing);
-        Self { numbers, places: Places::Each(bytes), block_bytes }
+        // No array for generated files, however many there are.
+        let places = match objects {
+            Objects::Uniform { bytes, .. } => {
+                let numbers = Numbers::Even { units: count, per_unit: bytes.div_ceil(block_bytes) };
+                return Self { numbers, places: Places::Equal(*bytes), block_bytes };
+            }
+            Objects::Varied(varied) => Places::Drawn(varied.sizes()),
+            Objects::Listed(_) => {
+                Places::Each((0..objects.count()).map(|object| objects.bytes(object)).collect())
+            }
+        };
+        // Nothing is looked at where a block holds any of them: no object is empty.
+        let numbers = if objects.bytes_max() <= block_bytes {
+            Numbers::Even { units: count, per_unit: 1 }
+        } else {
+            Numbers::of(count, |object| objects.bytes(object as u32).div_ceil(block_bytes), standing)
+        };
+        Self { numbers, places, block_bytes }
     }
 
     /// What a dataset is fetched in by index; `None` where that is not known.
@@ -93,7 +105,7 @@ impl Blocks {
             }
             Samples::Indexed(index) => {
                 let blocks = |unit| index.extents(unit).map(|part| part.bytes.div_ceil(block_bytes)).sum();
-                (Numbers::of((0..index.units()).map(blocks), standing), Places::Index(index.clone()))
+                (Numbers::of(index.units(), blocks, standing), Places::Index(index.clone()))
             }
             // A place inside a compressed shard cannot be read without all that lies before it.
             Samples::Streamed { .. } => return None,
@@ -147,6 +159,7 @@ impl Blocks {
         let offset = block * self.block_bytes;
         match &self.places {
             Places::Equal(bytes) => self.cut(unit as u32, (0, *bytes), offset),
+            Places::Drawn(sizes) => self.cut(unit as u32, (0, sizes.at(unit)), offset),
             Places::Each(bytes) => self.cut(unit as u32, (0, bytes[unit as usize]), offset),
             Places::Even(even) => {
                 let part = even.extent(unit);
@@ -178,31 +191,23 @@ impl Blocks {
 }
 
 impl Numbers {
-    fn of(blocks: impl Iterator<Item = u64> + Clone, standing: Standing) -> Self {
-        let first = blocks.clone().next().unwrap_or(0);
-        let units = blocks.clone().count() as u64;
-        let equal = blocks.clone().take_while(|number| *number == first).count() as u64;
+    fn of(units: u64, blocks: impl Fn(u64) -> u64 + Sync, standing: Standing) -> Self {
+        let first = if units == 0 { 0 } else { blocks(0) };
+        let equal = (0..units).take_while(|unit| blocks(*unit) == first).count() as u64;
         // Equal numbers of blocks are the common case, and make tables unnecessary even where sizes differ by less
         // than a block.
         if equal == units {
             return Self::Even { units, per_unit: first };
         }
-        let last = blocks.clone().last().unwrap_or(0);
-        if matches!(standing, Standing::Streamed { .. }) && equal + 1 == units && last < first {
-            return Self::Short { units: equal, per_unit: first, short: last };
+        if matches!(standing, Standing::Streamed { .. }) && equal + 1 == units && blocks(equal) < first {
+            return Self::Short { units: equal, per_unit: first, short: blocks(equal) };
         }
-        let mut blocks: Vec<u64> = blocks.collect();
         Self::Uneven(match standing {
-            Standing::InOrder => Uneven::in_order(&blocks),
-            Standing::Shuffled { seed } => Uneven::shuffled(&blocks, seed),
+            Standing::InOrder => Uneven::in_order(units, blocks),
+            Standing::Shuffled { seed } => Uneven::shuffled(units, blocks, seed),
+            // The number of a copy is its shard's plus a multiple of the shards; `streams.rs` takes it modulo their number.
             Standing::Streamed { seed, copies } => {
-                let units = blocks.len();
-                for _ in 1..copies {
-                    // The number of a copy is its shard's plus a multiple of the shards; `streams.rs` takes it modulo
-                    // their number.
-                    blocks.extend_from_within(..units);
-                }
-                Uneven::shuffled(&blocks, seed)
+                Uneven::shuffled(units * copies, |copy| blocks(copy % units), seed)
             }
         })
     }

@@ -61,8 +61,8 @@ pub enum OrderError {
 
 /// An access order over the blocks of a dataset.
 ///
-/// An order takes memory only where objects differ in size, or units in their numbers of blocks: 8 bytes each, allocated
-/// once (16 times as much for `resampled_shards`). An epoch allocates nothing.
+/// An order takes memory only where units differ in their numbers of blocks: little more than a byte each, allocated once (16
+/// times as much for `resampled_shards`), and 8 bytes for the size of each listed object. An epoch allocates nothing.
 #[derive(Debug, Clone)]
 pub struct Order {
     walk: Walk,
@@ -95,7 +95,15 @@ enum Walk {
     Streams(Lanes),
 }
 
+/// Whether two cells read the same blocks in the same order where they read one dataset.
+pub(crate) fn reads_alike(one: &Cell, other: &Cell) -> bool {
+    let of =
+        |cell: &Cell| (Settings::of(cell, Share::WHOLE), cell.operation(), cell.block_bytes, cell.access);
+    of(one) == of(other)
+}
+
 /// Settings of an order besides what is read.
+#[derive(PartialEq)]
 struct Settings {
     access: Access,
     seed: u64,

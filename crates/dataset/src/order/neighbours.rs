@@ -13,7 +13,7 @@ const SHORT_RUN: u64 = 0x7368_6f72_7472_756e;
 #[derive(Debug, Clone)]
 pub(super) struct Neighbours {
     length: u64,
-    /// The runs by their blocks, where units differ in theirs: 8 bytes a run.
+    /// The runs by their blocks, where units differ in theirs.
     runs: Option<Uneven>,
 }
 
@@ -27,8 +27,7 @@ impl Neighbours {
                 let runs = units.files().div_ceil(length);
                 // The last run may be short: it ends with the last unit.
                 let begins = |run: u64| units.blocks_before((run * length).min(units.files()));
-                let blocks: Vec<u64> = (0..runs).map(|run| begins(run + 1) - begins(run)).collect();
-                Some(Uneven::shuffled(&blocks, seed))
+                Some(Uneven::shuffled(runs, |run| begins(run + 1) - begins(run), seed))
             }
         };
         Self { length, runs }
