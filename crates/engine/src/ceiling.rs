@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use backend::SharedStore;
 use backend::null::NullStore;
+use dataset::{Data, Objects, Samples};
 use plan::{Cache, Cell, Fetch, Limit, Load, Operation, Pages, Share, Training};
 use record::{Ceiling, Rep, counter};
 
@@ -36,13 +37,14 @@ const JOB_NS_MIN: u64 = 300_000_000;
 const JOB_NS_MAX: u64 = 3_000_000_000;
 
 /// What decides the client's own cost: cells that agree in it share a ceiling. When operations are issued does not:
-/// the ceiling of a paced cell is that of a closed loop.
+/// the ceiling of a paced cell is that of a closed loop. Nor do the bytes of an operation that copies none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Shape {
-    dataset: usize,
+    /// Absent where the next operation is found by arithmetic alone, and no byte is touched.
+    dataset: Option<usize>,
     operation: Operation,
-    block_bytes: u32,
-    pages: Pages,
+    /// What is copied and into which pages; absent where nothing is.
+    copied: Option<(u32, Pages)>,
     queue_depth: u32,
     threads: u32,
     /// What is read one after the other decides how many reads a batch takes.
@@ -77,16 +79,21 @@ impl JobShape {
 }
 
 impl Shape {
-    pub(crate) fn of(cell: &Cell) -> Self {
+    /// Of a cell that reads `data`.
+    pub(crate) fn of(cell: &Cell, data: &Data) -> Self {
+        let copies = (cell.cache != Cache::Bypass || cell.connections > 0) && cell.operation().reads_bytes();
+        // How many reads a batch of a job takes follows from the sizes of samples and blocks.
+        let is_job = matches!(cell.load, Load::Training(_));
+        let by_arithmetic = matches!(**data.objects(), Objects::Uniform { .. })
+            && matches!(data.samples(), Samples::Objects | Samples::Even(_));
         Self {
-            dataset: cell.dataset,
+            dataset: (copies || is_job || !by_arithmetic).then_some(cell.dataset),
             operation: cell.operation(),
-            block_bytes: cell.block_bytes,
-            pages: cell.pages,
+            copied: (copies || is_job).then_some((cell.block_bytes, cell.pages)),
             queue_depth: cell.queue_depth,
             threads: cell.threads,
             streamed: cell.access.streams().is_some(),
-            copies: (cell.cache != Cache::Bypass || cell.connections > 0) && cell.operation().reads_bytes(),
+            copies,
             job: match &cell.load {
                 Load::Training(training) => Some(JobShape::of(training)),
                 Load::Closed | Load::Paced(_) => None,
@@ -191,5 +198,51 @@ fn null_spec<'a>(
         cell,
         progress,
         ..*spec
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dataset::{Key, Listed};
+    use plan::Engine;
+
+    use super::*;
+
+    fn files(bytes: u64) -> Data {
+        Data::files(Arc::new(Objects::uniform(Key::new("d").unwrap(), 9, bytes)), None)
+    }
+
+    #[test]
+    fn cells_that_copy_nothing_share_a_ceiling_whatever_they_read() {
+        let cell = Cell { cache: Cache::Bypass, ..Cell::plain(Engine::Null, 4_096, 8) };
+        let other = Cell { block_bytes: 1 << 20, pages: Pages::Huge, dataset: 1, ..cell.clone() };
+        assert_eq!(Shape::of(&cell, &files(7)), Shape::of(&other, &files(1 << 30)));
+        let deeper = Cell { queue_depth: 9, ..cell.clone() };
+        assert_ne!(Shape::of(&cell, &files(7)), Shape::of(&deeper, &files(7)));
+        let mut listed = Listed::default();
+        listed.push(&Key::new("a").unwrap(), 7);
+        let listed = Data::files(Arc::new(Objects::Listed(listed)), None);
+        assert_ne!(Shape::of(&cell, &listed), Shape::of(&other, &listed), "places are looked up in a table");
+    }
+
+    #[test]
+    fn what_copies_has_a_ceiling_for_each_size() {
+        let cell = Cell { cache: Cache::Warm, ..Cell::plain(Engine::Null, 4_096, 8) };
+        let alike = Cell { seed: 3, ..cell.clone() };
+        assert_eq!(Shape::of(&cell, &files(7)), Shape::of(&alike, &files(7)));
+        for other in [
+            Cell { block_bytes: 8_192, ..cell.clone() },
+            Cell { pages: Pages::Huge, ..cell.clone() },
+            Cell { dataset: 1, ..cell.clone() },
+            Cell { cache: Cache::Bypass, ..cell.clone() },
+        ] {
+            assert_ne!(Shape::of(&cell, &files(7)), Shape::of(&other, &files(7)), "{other:?}");
+        }
+        let job = |block_bytes| Cell {
+            cache: Cache::Bypass,
+            load: Load::Training(Training::plain(1, 1, 10)),
+            ..Cell::plain(Engine::Null, block_bytes, 8)
+        };
+        assert_ne!(Shape::of(&job(4_096), &files(7)), Shape::of(&job(8_192), &files(7)));
     }
 }
