@@ -26,6 +26,9 @@ pub(crate) fn facts(spec: &DatasetSpec, prepared: &Prepared) -> Vec<(&'static st
         let shards = prepared.data.objects().count();
         facts.push(("samples", format!("estimated from {counted} of {shards} shards")));
     }
+    if let Some((object, format)) = &prepared.foreign {
+        facts.push((record::READ_WHOLE, format!("{object} is {}", format.name())));
+    }
     if prepared.other_files > 0 {
         facts.push(("other files", counted_noun(prepared.other_files, "file") + " left out: no shards"));
     }

@@ -8,6 +8,7 @@ mod checksum;
 mod codec;
 mod detect;
 mod error;
+mod foreign;
 mod indexed;
 mod input;
 mod npy;
@@ -30,6 +31,7 @@ use crate::stream::Stream;
 
 pub use detect::detect;
 pub use error::{FormatError, ZARR_METADATA};
+pub use foreign::{Foreign, foreign, foreign_by_name};
 pub use places::{places, shard_bytes, stride};
 pub use shard::{Indexing, Samples, Source, Stride, Unit};
 pub use zarr::{ZarrArray, parse_zarr_metadata, zarr_chunk_name, zarr_metadata};

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::{Entry, Store, StoreError};
 use dataset::{Data, Fingerprint, Key, Listed, Objects, Samples};
-use formats::ZarrArray;
+use formats::{Foreign, ZarrArray};
 use plan::{Codec, Existing, Layout};
 
 use crate::error::PrepareError;
 use crate::indexing::Reading;
-use crate::kinds::{self, Endings, FileKind};
+use crate::kinds::{self, Endings, FileKind, FolderKind};
 use crate::listed::Names;
 use crate::others::Ours;
 use crate::pattern::Pattern;
@@ -33,21 +33,25 @@ pub(crate) fn prepare(task: &Task<'_>) -> Result<Prepared, PrepareError> {
     // Only the part of a bucket below the pattern's fixed beginning is listed: a listing of all of it takes a request
     // for each thousand names.
     let folder = meant.pattern().and_then(|pattern| Key::new(pattern.folder()?).ok());
-    let layout = match task.existing.layout {
-        Some(layout) => layout,
-        None => task.layout(folder.as_ref(), &mut meant).map_err(listing_failed)?,
+    // Who states `files` knows what each of them is.
+    let stated = task.existing.layout.map(|layout| FolderKind { layout, foreign: None });
+    let is_stated = stated.is_some();
+    let FolderKind { layout, foreign } = match stated {
+        Some(stated) => stated,
+        None => task.kind(folder.as_ref(), &mut meant).map_err(listing_failed)?,
     };
     if let (Meant::Named(names), false) = (&meant, layout == Layout::Files) {
         return Err(PrepareError::ListOfShards { order: names.at().to_owned(), layout: layout.name() });
     }
     let mut listing = Listing::new(task.store);
     listing.choice = match layout {
-        Layout::Files => Choice::All,
+        Layout::Files => Choice::All { looks: !is_stated },
         // Chunks are recognised by the array's shape, so its metadata have to be read before anything is listed.
         Layout::Zarr => Choice::Chunks(zarr::array(task.store)?),
         layout if meant.pattern().is_some() => Choice::Named(layout),
         layout => Choice::Shards(layout),
     };
+    listing.foreign = foreign;
     task.list(folder.as_ref(), &mut meant, &mut listing).map_err(listing_failed)?;
     if let (Some(pattern), Some(text)) = (meant.pattern(), &task.existing.shards)
         // A loader would fail at that shard in the middle of an epoch; a brace list names each of them, so this is no
@@ -98,7 +102,7 @@ impl Task<'_> {
     }
 
     /// What the files are found to be.
-    fn layout(&self, folder: Option<&Key>, meant: &mut Meant<'_>) -> Result<Layout, PrepareError> {
+    fn kind(&self, folder: Option<&Key>, meant: &mut Meant<'_>) -> Result<FolderKind, PrepareError> {
         let mut ours = Ours::new(self.store);
         kinds::of_folder(self.store, folder, &mut |key| {
             self.go_on()?;
@@ -148,7 +152,8 @@ impl Task<'_> {
         if listing.files == 0 && !matches!(meant, Meant::Named(_)) {
             return Err(PrepareError::NoFiles { empty_files: listing.empty_files });
         }
-        let Listing { listed, empty_files, other_files, unallocated_bytes, choice, kind, .. } = listing;
+        let Listing { listed, empty_files, other_files, unallocated_bytes, choice, kind, foreign, .. } =
+            listing;
         let objects = Arc::new(Objects::Listed(listed));
         let codec = kind.map_or(Codec::None, |(_, (_, codec))| codec);
         let (samples, counted, order_digest) = match meant {
@@ -170,6 +175,7 @@ impl Task<'_> {
             sample_bytes: self.existing.sample_bytes.map_or(found.sample_bytes, |bytes| bytes as f64),
             empty_files,
             other_files,
+            foreign,
             counted_shards: counted,
             unallocated_bytes,
             order_digest,
@@ -195,7 +201,7 @@ impl Task<'_> {
             stop: self.stop,
         };
         Ok(match choice {
-            Choice::All => (Samples::Objects, None),
+            Choice::All { .. } => (Samples::Objects, None),
             Choice::Chunks(array) => (Samples::Indexed(zarr::index(array, objects)?), None),
             // A compressed shard has to be unpacked to be indexed, and its samples cannot be read by index in any
             // case.
@@ -236,7 +242,10 @@ fn unallocated_bytes(entry: &Entry) -> u64 {
 /// Which of the files that are meant are read.
 enum Choice {
     /// Every one is a sample.
-    All,
+    All {
+        /// Whether names are looked at that say that it may not be one.
+        looks: bool,
+    },
     /// Those that are shards of the layout; others are left out.
     Shards(Layout),
     /// Every one is a shard of the layout, as somebody named them.
@@ -256,6 +265,8 @@ struct Listing<'a> {
     empty_files: u64,
     other_files: u64,
     unallocated_bytes: u64,
+    /// A file that holds several samples in a format that no layout reads.
+    foreign: Option<(Key, Foreign)>,
     fingerprint: Fingerprint,
     ours: Ours<'a>,
     endings: Endings,
@@ -265,7 +276,7 @@ impl<'a> Listing<'a> {
     fn new(store: &'a dyn Store) -> Self {
         Self {
             store,
-            choice: Choice::All,
+            choice: Choice::All { looks: false },
             kind: None,
             listed: Listed::default(),
             name_bytes: 0,
@@ -273,6 +284,7 @@ impl<'a> Listing<'a> {
             empty_files: 0,
             other_files: 0,
             unallocated_bytes: 0,
+            foreign: None,
             fingerprint: Fingerprint::default(),
             ours: Ours::new(store),
             endings: Endings::default(),
@@ -308,7 +320,13 @@ impl<'a> Listing<'a> {
     /// Whether a file is read. Shards of two kinds are not one dataset, so the user has to say which are meant.
     fn is_read(&mut self, key: &Key) -> Result<bool, PrepareError> {
         let (layout, named) = match &self.choice {
-            Choice::All => return Ok(true),
+            Choice::All { looks } => {
+                if *looks && self.foreign.is_none() {
+                    let format = formats::foreign_by_name(key.as_str());
+                    self.foreign = format.map(|format| (key.clone(), format));
+                }
+                return Ok(true);
+            }
             Choice::Chunks(array) => return Ok(zarr::chunk(array, key).is_some()),
             Choice::Shards(layout) => (*layout, false),
             Choice::Named(layout) => (*layout, true),

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use backend::Store;
 use dataset::Key;
-use formats::ZARR_METADATA;
+use formats::{Foreign, ZARR_METADATA};
 use plan::{Codec, Layout};
 
 use crate::error::PrepareError;
@@ -31,9 +31,21 @@ pub(crate) fn words((layout, codec): FileKind) -> String {
 /// What a file is, by its first bytes. The name alone decides only for tar and TFRecord, which may begin with any bytes. It
 /// proves nothing elsewhere: several kinds of tables beside shards end with `.idx`.
 pub(crate) fn of_file(store: &dyn Store, key: &Key) -> Result<Option<FileKind>, PrepareError> {
-    let mut head = [0; HEAD_BYTES];
+    Ok(of_head(key.as_str(), &head(store, key)?))
+}
+
+fn head(store: &dyn Store, key: &Key) -> Result<Vec<u8>, PrepareError> {
+    let mut head = vec![0; HEAD_BYTES];
     let length = store.read_at(key, 0, &mut head)?;
-    Ok(of_head(key.as_str(), &head[..length]))
+    head.truncate(length);
+    Ok(head)
+}
+
+/// What the files of a folder are.
+pub(crate) struct FolderKind {
+    pub(crate) layout: Layout,
+    /// The first of those looked into that holds many samples in a format that no layout reads; of a folder of files alone.
+    pub(crate) foreign: Option<(Key, Foreign)>,
 }
 
 /// Endings that are remembered; a folder with more of them has no shards.
@@ -81,10 +93,10 @@ pub(crate) fn of_folder(
     store: &dyn Store,
     folder: Option<&Key>,
     takes: &mut dyn FnMut(&Key) -> Result<bool, PrepareError>,
-) -> Result<Layout, PrepareError> {
+) -> Result<FolderKind, PrepareError> {
     let metadata = Key::new(ZARR_METADATA).expect("a plain name");
     if store.stat(&metadata)?.is_some() && takes(&metadata)? {
-        return Ok(Layout::Zarr);
+        return Ok(FolderKind { layout: Layout::Zarr, foreign: None });
     }
     let mut looked_at = Vec::new();
     let mut failure = None;
@@ -104,10 +116,15 @@ pub(crate) fn of_folder(
         return Err(error);
     }
     let (mut found, mut shards): (Option<(Key, FileKind)>, usize) = (None, 0);
+    let mut foreign = None;
     let files = looked_at.len();
     for key in looked_at {
-        let kind = of_file(store, &key)?.filter(|(layout, _)| *layout != Layout::Records);
-        let Some(kind) = kind else { continue };
+        let head = head(store, &key)?;
+        let kind = of_head(key.as_str(), &head).filter(|(layout, _)| *layout != Layout::Records);
+        let Some(kind) = kind else {
+            foreign = foreign.or_else(|| Some((key.clone(), formats::foreign(key.as_str(), &head)?)));
+            continue;
+        };
         shards += 1;
         match &found {
             Some((first, before)) if *before != kind => {
@@ -119,7 +136,10 @@ pub(crate) fn of_folder(
     }
     // Shards must be half of what was looked at, or a folder of images with one archive in it would be read as that
     // archive.
-    Ok(found.filter(|_| 2 * shards >= files).map_or(Layout::Files, |(_, (layout, _))| layout))
+    Ok(match found.filter(|_| 2 * shards >= files) {
+        Some((_, (layout, _))) => FolderKind { layout, foreign: None },
+        None => FolderKind { layout: Layout::Files, foreign },
+    })
 }
 
 /// Two files that cannot be one dataset.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use dataset::{Data, Samples};
+use dataset::{Data, Key, Samples};
+use formats::Foreign;
 use plan::{Access, Layout, Streams};
 
 /// A dataset that is there, complete, and as it was when it was fingerprinted.
@@ -24,6 +25,9 @@ pub struct Prepared {
     pub empty_files: u64,
     /// Files of a user's folder that were left out because they are not shards of the layout.
     pub other_files: u64,
+    /// A file that is one of several samples in a format that no layout reads, and is read whole as one sample; the first that
+    /// was found.
+    pub foreign: Option<(Key, Foreign)>,
     /// Shards whose samples were counted, where the number of all is estimated from them; `None` where it is known.
     pub counted_shards: Option<u32>,
     /// Bytes of a user's files that no storage is allocated for, over the files that lack more than a tenth of
@@ -56,6 +60,7 @@ impl Prepared {
             bytes_written: 0,
             empty_files: 0,
             other_files: 0,
+            foreign: None,
             counted_shards: None,
             unallocated_bytes: 0,
             order_digest: None,

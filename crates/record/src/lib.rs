@@ -46,8 +46,8 @@ pub use merge::{Merged, RankRecord, merge};
 pub use reader::{ReadError, RunRecord, read_run};
 pub use redact::Redactor;
 pub use run::{
-    AxisWords, Cell, Dataset, Emulation, Fact, Gate, Margin, Measure, Need, Pace, Proof, RANKS_MAX, Run,
-    Segment, Skipped, Target, Tool, Training, Variant, asked, plain_name, run_id, typed,
+    AxisWords, Cell, Dataset, Emulation, Fact, Gate, Margin, Measure, Need, Pace, Proof, RANKS_MAX,
+    READ_WHOLE, Run, Segment, Skipped, Target, Tool, Training, Variant, asked, plain_name, run_id, typed,
 };
 pub use thresholds::Thresholds;
 pub use trained::{Trained, TrainedAccelerator, TrainedStep};

@@ -173,6 +173,10 @@ pub struct Dataset {
     pub packing: Vec<Fact>,
 }
 
+/// Name of the fact in [`Dataset::packing`] that says which file of samples that are files is one of many samples, in a format
+/// that no layout reads.
+pub const READ_WHOLE: &str = "read whole";
+
 /// What every dataset of a record before format 1.5 is.
 // Old records know no other, and must read as what they were.
 fn default_layout() -> String {

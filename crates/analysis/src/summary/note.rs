@@ -53,6 +53,13 @@ pub enum Note {
         /// How many.
         files: u64,
     },
+    /// A file of the user's holds many samples in a format that no layout reads, and is read as one.
+    ReadWhole {
+        /// Target that it lies on.
+        target: String,
+        /// Which file, and its format.
+        what: String,
+    },
     /// Bytes of a dataset without storage allocated for them.
     Unallocated {
         /// Target that it lies on.

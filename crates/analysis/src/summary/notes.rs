@@ -90,8 +90,10 @@ fn left_out_notes(dataset: &Dataset) -> impl Iterator<Item = Note> {
     let target = || dataset.target.clone();
     let (files, share) = (dataset.empty_files, unallocated_share(dataset));
     let empty = (files > 0).then(|| Note::EmptyFiles { target: target(), files });
+    let whole = dataset.packing.iter().find(|fact| fact.name == record::READ_WHOLE);
+    let whole = whole.map(|fact| Note::ReadWhole { target: target(), what: fact.value.clone() });
     let unallocated = (share > UNALLOCATED_SAID).then(|| Note::Unallocated { target: target(), share });
-    empty.into_iter().chain(unallocated)
+    empty.into_iter().chain(whole).chain(unallocated)
 }
 
 /// Storage that is memory; the reader would take its verdict for a disk's.

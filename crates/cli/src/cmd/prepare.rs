@@ -42,8 +42,11 @@ fn line(plan: &Plan, slot: &describe::OnTarget) -> String {
         0 => String::new(),
         others => format!(", {} beside them left out", counted_noun(others, "file")),
     };
+    let whole = prepared.foreign.as_ref().map_or_else(String::new, |(object, format)| {
+        format!(", each file one sample although {object} is {}", format.name())
+    });
     format!(
-        "{}: {lie}, {}, {how}{left}\n",
+        "{}: {lie}, {}, {how}{left}{whole}\n",
         plan.targets[slot.target].name,
         format_bytes(prepared.data.objects().total_bytes()),
     )

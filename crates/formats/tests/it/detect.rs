@@ -1,6 +1,6 @@
 //! Shards are known by their bytes, and by their names where those say nothing.
 
-use formats::{detect, extension};
+use formats::{Foreign, detect, extension, foreign};
 use plan::{Codec, Layout, Packing};
 use proptest::prelude::*;
 
@@ -66,5 +66,33 @@ proptest! {
             let found = detect(&name, &[magic, &head].concat());
             prop_assert!(found.is_none_or(|(layout, _)| layout != Layout::Files));
         }
+    }
+}
+
+#[test]
+fn formats_of_many_samples_that_no_layout_reads_are_known() {
+    let of = |name: &str, head: &[u8]| (detect(name, head), foreign(name, head));
+    let hdf5 = [&b"\x89HDF\r\n\x1a\n"[..], &[0; 504]].concat();
+    let stream = [&[0xff; 4][..], &[0x10, 1, 0, 0], &[0; 504]].concat();
+    for (name, head, expected) in [
+        ("train.h5", &hdf5[..], Foreign::Hdf5),
+        ("climate.nc", &hdf5[..], Foreign::Hdf5),
+        ("data.arrow", b"ARROW1\0\0....", Foreign::Arrow),
+        ("data.feather", b"FEA1....", Foreign::Arrow),
+        ("d/data-00000-of-00002.arrow", &stream[..], Foreign::Arrow),
+        ("images/.zarray", b"{\"zarr_format\": 2}", Foreign::ZarrV2),
+        (".zgroup", b"{}", Foreign::ZarrV2),
+    ] {
+        assert_eq!(of(name, head), (None, Some(expected)), "{name}");
+    }
+    // The end of a magic may be cut, and names alone prove nothing.
+    for (name, head) in [
+        ("train.h5", &hdf5[..7]),
+        ("a.jpg", &stream[..]),
+        ("a.arrow", b"ARROW"),
+        ("a.zarray", b"{}"),
+        ("a", b""),
+    ] {
+        assert_eq!(of(name, head), (None, None), "{name}");
     }
 }

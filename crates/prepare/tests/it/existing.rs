@@ -39,6 +39,32 @@ fn files_are_listed_in_order_and_empty_ones_left_out() {
     assert_eq!(given.empty_files, 2);
 }
 
+#[test]
+fn a_file_of_many_samples_that_no_layout_reads_is_not_taken_for_one_unsaid() {
+    let found = |files: &[(&str, &[u8])], layout| {
+        let store = MemoryStore::default();
+        files.iter().for_each(|(name, bytes)| store.put(name, bytes));
+        let existing = plan::Existing { layout, ..plan::Existing::any(None) };
+        let prepared = prepare_with(&store, &DatasetSpec::Existing(existing), 1).unwrap();
+        assert_eq!(
+            (prepared.layout, prepared.data.sample_count()),
+            (plan::Layout::Files, files.len() as u64)
+        );
+        prepared.foreign.map(|(key, format)| format!("{key} {}", format.name()))
+    };
+    let hdf5: &[u8] = b"\x89HDF\r\n\x1a\n and its data";
+    let files = [("a.jpg", &b"jpeg"[..]), ("b.h5", hdf5), ("c.h5", hdf5)];
+    assert_eq!(found(&files, None).as_deref(), Some("b.h5 HDF5"));
+    assert_eq!(found(&files[..1], None), None);
+    assert_eq!(found(&files, Some(plan::Layout::Files)), None, "who says files knows what they are");
+    // Metadata are found wherever they lie, also behind what is looked into.
+    let mut chunks: Vec<(String, &[u8])> =
+        (0..20).map(|chunk| (format!("a/{chunk}.0"), &b"chunk"[..])).collect();
+    chunks.push(("b/.zarray".to_owned(), b"{}"));
+    let chunks: Vec<(&str, &[u8])> = chunks.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
+    assert_eq!(found(&chunks, None).as_deref(), Some("b/.zarray Zarr v2"));
+}
+
 /// As a block device is listed: one object, and a sample is a part of it.
 #[test]
 fn one_object_may_hold_many_samples() {

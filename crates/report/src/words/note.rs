@@ -32,6 +32,10 @@ pub(crate) fn words(note: &Note) -> String {
             let left_out = if *files == 1 { "holds nothing and was" } else { "hold nothing and were" };
             format!("{} of {target} {left_out} left out", counted_noun(*files, "file"))
         }
+        Note::ReadWhole { target, what } => format!(
+            "{target}: {what}, which holds many samples: each file is read as one sample, and not as a loader reads such a \
+             file (its chunks); \"dataset.sample_size\" states how large one of them is"
+        ),
         Note::Unallocated { target, share } => format!(
             "{} of the bytes of {target} have no storage allocated (holes, compression): reading them brings fewer bytes \
              from the device, or none",

@@ -17,6 +17,11 @@ fn what_a_users_files_lack_is_said() {
     let target = || "disk".to_owned();
     let empty = Note::EmptyFiles { target: target(), files: 2 };
     assert_eq!(notes, [empty, Note::Unallocated { target: target(), share: 0.25 }]);
+    let (name, value) = (record::READ_WHOLE.to_owned(), "x.h5 is HDF5".to_owned());
+    builder.run.datasets[0].packing = vec![record::Fact { name, value }];
+    let whole = Note::ReadWhole { target: target(), what: "x.h5 is HDF5".to_owned() };
+    assert_eq!(summarise(&builder.record()).notes[1], whole);
+    builder.run.datasets[0].packing.clear();
     builder.run.datasets[0].unallocated_bytes = builder.run.datasets[0].bytes / 1000;
     assert_eq!(summarise(&builder.record()).notes.len(), 1, "a thousandth is not worth a word");
 }

@@ -16,6 +16,11 @@ fn each_note_is_a_sentence_with_its_figures() {
             "2 files of disk hold nothing and were left out",
         ),
         (
+            Note::ReadWhole { target: text("disk"), what: text("a/x.h5 is HDF5") },
+            "disk: a/x.h5 is HDF5, which holds many samples: each file is read as one sample, and not as a loader reads such \
+             a file (its chunks); \"dataset.sample_size\" states how large one of them is",
+        ),
+        (
             Note::Unallocated { target: text("disk"), share: 0.25 },
             "25 % of the bytes of disk have no storage allocated (holes, compression): reading them brings fewer bytes \
              from the device, or none",
