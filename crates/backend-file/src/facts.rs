@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::file_system::FileSystem;
+use crate::lustre;
 use crate::mounts::Mount;
 use crate::tree;
 
@@ -15,7 +16,9 @@ pub(crate) fn facts(root: &Path) -> Vec<(&'static str, String)> {
     // The list of mounts first: every FUSE file system has the same number, and only the list says
     // `fuse.sshfs`.
     if let Some(name) = mount.as_ref().map(|mount| mount.kind.clone()).or_else(by_magic) {
+        let is_lustre = name == "lustre";
         facts.push(("file_system", name));
+        facts.extend(if is_lustre { lustre::facts(root) } else { Vec::new() });
     }
     if let Some(mount) = &mount {
         facts.push(("mount_point", mount.point.display().to_string()));

@@ -18,6 +18,7 @@ mod files;
 mod inline;
 mod kept;
 mod listing;
+mod lustre;
 mod mmap;
 mod mounts;
 mod pread;

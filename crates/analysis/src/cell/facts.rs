@@ -30,14 +30,17 @@ pub(crate) fn fact<'a>(target: &'a Target, name: &str) -> Option<&'a str> {
 
 /// Whether a file system keeps data in memory of its own, which direct I/O and eviction may not reach.
 pub(crate) fn has_own_cache(file_system: &str) -> bool {
-    // The ARC of ZFS and the pagepool of GPFS lie beside the page cache: `mincore` does not see them, and `posix_fadvise`
-    // leaves them as they are.
-    matches!(file_system, "zfs" | "gpfs" | "lustre") || file_system.starts_with("fuse")
+    // The ARC of ZFS, the pagepool of GPFS and the buffers of BeeGFS lie beside the page cache: `mincore` does not see them, and
+    // `posix_fadvise` leaves them as they are.
+    matches!(file_system, "zfs" | "gpfs" | "lustre" | "beegfs") || file_system.starts_with("fuse")
 }
 
 /// Whether another machine, or the host of a virtual one, reads the files for this one.
 pub(crate) fn has_server(file_system: &str) -> bool {
-    let names = ["nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "ceph", "lustre", "beegfs", "9p", "virtiofs"];
+    let names = [
+        "nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "ceph", "lustre", "gpfs", "beegfs", "wekafs", "9p",
+        "virtiofs",
+    ];
     names.contains(&file_system)
 }
 

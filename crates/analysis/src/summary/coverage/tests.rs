@@ -101,7 +101,9 @@ fn caches_that_the_file_system_brings_are_named() {
     for (name, has_own, has_server) in [
         ("ext4", false, false),
         ("zfs", true, false),
-        ("gpfs", true, false),
+        ("gpfs", true, true),
+        ("beegfs", true, true),
+        ("wekafs", false, true),
         ("fuse.sshfs", true, false),
         ("fuseblk", true, false),
         ("lustre", true, true),
