@@ -1,7 +1,7 @@
 //! What the accelerators need, as arithmetic.
 //!
 //! [`units`] reads and writes sizes, rates and durations; [`PROFILES`] holds the workloads of MLPerf
-//! Storage; [`NeedSpec`] is what a scenario says and [`Need`] what follows from it for one client;
+//! Storage and some language models; [`NeedSpec`] is what a scenario says and [`Need`] what follows from it for one client;
 //! [`formula`] holds the arithmetic that the tool prints, [`bounds`] what a storage can deliver at most, [`Loader`] how
 //! well a loader uses its accelerators;
 //! [`judge`] turns an interval into a verdict, [`Compared`] names what runs are compared by.
@@ -24,8 +24,8 @@ pub use compared::{Compared, MayDiffer};
 pub use loader::{Curve, Fetchers, Loader, Side};
 pub use need::{Demand, Hold, Need, Scope};
 pub use plain::{plain, steers, typed_word};
-pub use profile::{PROFILES, Profile, Provenance};
-pub use spec::{COUNT_MAX, NeedError, NeedSpec, UTILIZATION_DEFAULT};
+pub use profile::{PROFILES, Profile, Provenance, UTILIZATION_DEFAULT};
+pub use spec::{COUNT_MAX, NeedError, NeedSpec};
 pub use units::{
     UnitError, counted_noun, format_bps, format_bytes, format_count, format_duration_ns, group_digits,
     parse_bytes, parse_duration_ns, parse_percent, parse_rate_bps,

@@ -1,17 +1,24 @@
 //! Workload profiles: how fast one accelerator consumes samples.
 //!
-//! Source of the figures: the workload files of MLPerf Storage, <https://github.com/mlcommons/storage>
-//! (v1.0/v2.0 for a100 and h100, v3.0 for b200 and mi355). A batch size and a step time belong to one
-//! measurement: neither may be changed alone.
+//! Sources of the figures: the workload files of MLPerf Storage, <https://github.com/mlcommons/storage>
+//! (v1.0/v2.0 for a100 and h100, v3.0 for b200 and mi355), and for language models what NVIDIA publishes of Megatron
+//! Bridge, <https://docs.nvidia.com/nemo/megatron-bridge/latest/performance-summary.html> (container 25.11). A batch size
+//! and a step time belong to one measurement: neither may be changed alone.
 
 use std::fmt;
+
+/// Where the line is drawn when neither the scenario nor a profile says: a job bears a tenth of waiting. A stated rate is
+/// what must be delivered, and its line is the rate itself.
+// Here and not with the needs that use it: profiles whose source states no threshold take it too.
+pub const UTILIZATION_DEFAULT: f64 = 0.90;
 
 /// Where a profile's step time comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provenance {
     /// Measured on the accelerator for an MLPerf Storage round.
     Measured,
-    /// Stated in the round's files for a vendor's accelerator; no measurement is named there.
+    /// Stated for a vendor's accelerator, in the files of an MLPerf Storage round or by the vendor itself; nobody else
+    /// has measured it.
     Vendor,
     /// Derived from another accelerator's figure, as its file says or as the figures show.
     Extrapolated,
@@ -42,27 +49,38 @@ pub struct Profile {
     pub batch: u32,
     /// Bytes of one stored sample (the mean where sizes vary).
     pub sample_bytes: f64,
-    /// Accelerator utilization that MLPerf asks for.
+    /// Accelerator utilization that MLPerf asks for; [`UTILIZATION_DEFAULT`] where the source asks for none.
     pub utilization: f64,
-    /// Readers of one accelerator (`reader.read_threads` of MLPerf's file).
-    pub readers: u32,
+    /// Readers of one accelerator (`reader.read_threads` of MLPerf's file); `None` where the source names none.
+    pub readers: Option<u32>,
     /// Batches that the readers of one accelerator fetch ahead, before they are rounded up to a whole number for each
-    /// reader (DLIO's `prefetch_size`).
-    pub prefetch: u32,
-    /// The MLPerf Storage round that the figures come from.
-    pub round: &'static str,
+    /// reader (DLIO's `prefetch_size`); `None` where the source names none.
+    pub prefetch: Option<u32>,
+    /// What published the figures: `MLPerf Storage 2.0`.
+    pub source: &'static str,
     /// Where the step time comes from.
     pub provenance: Provenance,
     /// What a reader must know before trusting the figure; empty when nothing.
     pub caveat: &'static str,
 }
 
+impl Profile {
+    /// Whether it is a workload of MLPerf Storage.
+    pub fn is_of_mlperf(&self) -> bool {
+        [ROUND_2, ROUND_3].contains(&self.source)
+    }
+}
+
+const ROUND_2: &str = "MLPerf Storage 2.0";
+const ROUND_3: &str = "MLPerf Storage 3.0";
+const MEGATRON_BRIDGE: &str = "NVIDIA Megatron Bridge 25.11";
+
 /// One accelerator's share of a workload's figures.
 struct Pace {
     accelerator: &'static str,
     step_time_s: f64,
     batch: u32,
-    round: &'static str,
+    source: &'static str,
     provenance: Provenance,
     caveat: &'static str,
 }
@@ -72,14 +90,15 @@ struct Workload {
     name: &'static str,
     sample_bytes: f64,
     utilization: f64,
-    readers: u32,
+    readers: Option<u32>,
+    prefetch: Option<u32>,
 }
 
 /// DLIO's default, <https://github.com/argonne-lcf/dlio_benchmark>, `utils/config.py`: `prefetch_size: int = 2`. No
 /// workload file of MLPerf states another.
 // It counts batches of all readers together. PyTorch's `prefetch_factor` counts them for each reader, which
 // is why DLIO rounds up: 2 batches and 4 readers are 4 batches there.
-const PREFETCH_BATCHES: u32 = 2;
+const PREFETCH_BATCHES: Option<u32> = Some(2);
 
 const fn profile(workload: &Workload, pace: &Pace) -> Profile {
     Profile {
@@ -90,8 +109,8 @@ const fn profile(workload: &Workload, pace: &Pace) -> Profile {
         sample_bytes: workload.sample_bytes,
         utilization: workload.utilization,
         readers: workload.readers,
-        prefetch: PREFETCH_BATCHES,
-        round: pace.round,
+        prefetch: workload.prefetch,
+        source: pace.source,
         provenance: pace.provenance,
         caveat: pace.caveat,
     }
@@ -99,43 +118,80 @@ const fn profile(workload: &Workload, pace: &Pace) -> Profile {
 
 // Rounds 1.0 and 2.0 share these workloads; the later one is named.
 const fn measured(accelerator: &'static str, step_time_s: f64, batch: u32) -> Pace {
-    Pace { accelerator, step_time_s, batch, round: "2.0", provenance: Provenance::Measured, caveat: "" }
+    Pace { accelerator, step_time_s, batch, source: ROUND_2, provenance: Provenance::Measured, caveat: "" }
 }
 
 // "Vendor" and not "measured": the files of round 3.0 name a step time and no run that it came from.
 const fn stated(accelerator: &'static str, step_time_s: f64, batch: u32, caveat: &'static str) -> Pace {
-    Pace { accelerator, step_time_s, batch, round: "3.0", provenance: Provenance::Vendor, caveat }
+    Pace { accelerator, step_time_s, batch, source: ROUND_3, provenance: Provenance::Vendor, caveat }
 }
 
 // Stated apart because a verdict that rests on such a figure is worth less, and the report says so.
 const fn extrapolated(accelerator: &'static str, step_time_s: f64, batch: u32, caveat: &'static str) -> Pace {
-    Pace { accelerator, step_time_s, batch, round: "3.0", provenance: Provenance::Extrapolated, caveat }
+    Pace { accelerator, step_time_s, batch, source: ROUND_3, provenance: Provenance::Extrapolated, caveat }
+}
+
+const fn of_mlperf(name: &'static str, sample_bytes: f64, utilization: f64, readers: u32) -> Workload {
+    Workload { name, sample_bytes, utilization, readers: Some(readers), prefetch: PREFETCH_BATCHES }
+}
+
+/// Tokens of a sequence, of all language models below.
+const SEQUENCE_TOKENS: u32 = 8_192;
+
+/// Bytes of a stored token: the vocabulary of Llama 3 has 128,256 entries, which two bytes do not hold, so that Megatron's
+/// indexed datasets store four.
+const TOKEN_BYTES: u32 = 4;
+
+// Its source names neither readers nor a threshold. A sample is a sequence, which is what a loader asks for at once.
+const fn of_tokens(name: &'static str) -> Workload {
+    let sample_bytes = (SEQUENCE_TOKENS * TOKEN_BYTES) as f64;
+    Workload { name, sample_bytes, utilization: UTILIZATION_DEFAULT, readers: None, prefetch: None }
+}
+
+// The step follows from what is published: `batch` sequences of 8,192 tokens by the tokens per second of one accelerator.
+const fn of_token_rate(
+    accelerator: &'static str,
+    step_time_s: f64,
+    batch: u32,
+    caveat: &'static str,
+) -> Pace {
+    Pace { accelerator, step_time_s, batch, source: MEGATRON_BRIDGE, provenance: Provenance::Vendor, caveat }
 }
 
 // Sizes of unet3d vary widely (a standard deviation of 68 MB around this mean): a volume is cut from a scan
 // and is not resized. The mean is what a rate of bytes follows from.
-const UNET3D: Workload =
-    Workload { name: "unet3d", sample_bytes: 146_600_628.0, utilization: 0.90, readers: 4 };
+const UNET3D: Workload = of_mlperf("unet3d", 146_600_628.0, 0.90, 4);
 // The mean of ImageNet as TFRecords. DLIO's `record_length_bytes_resize` of 150,528 is what a decoded image
 // takes in memory, and never crosses the wire.
-const RESNET50: Workload =
-    Workload { name: "resnet50", sample_bytes: 114_660.07, utilization: 0.90, readers: 8 };
+const RESNET50: Workload = of_mlperf("resnet50", 114_660.07, 0.90, 8);
 // One sample a step: nothing evens out a slow read, and a step of 3.5 ms leaves little room for one.
-const COSMOFLOW: Workload =
-    Workload { name: "cosmoflow", sample_bytes: 2_828_486.0, utilization: 0.70, readers: 4 };
+const COSMOFLOW: Workload = of_mlperf("cosmoflow", 2_828_486.0, 0.70, 4);
 // One JPEG for each sample, 1,170,301 of them: the only workload of the rounds whose load on names is as
 // large as that on bytes.
-const RETINANET: Workload =
-    Workload { name: "retinanet", sample_bytes: 322_957.0, utilization: 0.85, readers: 8 };
-const FLUX: Workload = Workload { name: "flux", sample_bytes: 2_164_832.0, utilization: 0.90, readers: 8 };
+const RETINANET: Workload = of_mlperf("retinanet", 322_957.0, 0.85, 8);
+const FLUX: Workload = of_mlperf("flux", 2_164_832.0, 0.90, 8);
 /// 40 of the 200 columns are read: 160 of 761 bytes.
 // The need is stated in the bytes that training uses. A reader of whole rows moves 4.8 times as many, as
 // the caveat of each profile says.
-const DLRM: Workload = Workload { name: "dlrm", sample_bytes: 160.0, utilization: 0.70, readers: 4 };
+const DLRM: Workload = of_mlperf("dlrm", 160.0, 0.70, 4);
+
+const LLAMA3_8B: Workload = of_tokens("llama3-8b");
+const LLAMA3_70B: Workload = of_tokens("llama3-70b");
+const LLAMA3_405B: Workload = of_tokens("llama3-405b");
+
+const ALL_READ: &str = "the step time follows from NVIDIA's tokens/s per GPU (FP8, 8 GPUs, 128 sequences of 8,192 tokens a \
+                        step); 4 B a token, as a vocabulary of 128,256 takes";
+const FEW_READ: &str = "the step time follows from NVIDIA's tokens/s per GPU (FP8, 64 GPUs, 128 sequences of 8,192 tokens \
+                        a step); 4 B a token, as a vocabulary of 128,256 takes. The mean of all GPUs: those that share a \
+                        copy of the model share its sequences, and few of them read";
+const HALF_READ: &str = "the step time follows from NVIDIA's tokens/s per GPU (FP8, 1,024 GPUs, 512 sequences of 8,192 \
+                         tokens a step, half of one for each: two of its steps are one here); 4 B a token, as a vocabulary \
+                         of 128,256 takes. The mean of all GPUs: those that share a copy of the model share its sequences, \
+                         and few of them read";
 
 const NO_MEASUREMENT: &str = "MLPerf's file does not say how the step time was found";
 
-/// The profiles, as MLPerf Storage publishes them; combinations that it does not have are left out.
+/// The profiles, as their sources publish them; combinations that these do not have are left out.
 pub const PROFILES: &[Profile] = &[
     // No v100: its figures are of round 0.5, and later rounds have none.
     profile(&UNET3D, &measured("a100", 0.636, 7)),
@@ -195,6 +251,11 @@ pub const PROFILES: &[Profile] = &[
              needs 761 B a sample, 4.8 times as much",
         ),
     ),
+    // 14,451, 30,624, 1,602 and 292 tokens/s.
+    profile(&LLAMA3_8B, &of_token_rate("h100", 9.070, 16, ALL_READ)),
+    profile(&LLAMA3_8B, &of_token_rate("b200", 4.280, 16, ALL_READ)),
+    profile(&LLAMA3_70B, &of_token_rate("h100", 10.227, 2, FEW_READ)),
+    profile(&LLAMA3_405B, &of_token_rate("h100", 28.055, 1, HALF_READ)),
 ];
 
 /// The profile of a workload on an accelerator.
@@ -257,7 +318,7 @@ mod tests {
 
     #[test]
     fn every_profile_needs_what_the_table_says() {
-        assert_eq!(PROFILES.len(), NEED_GBPS.len());
+        assert_eq!(PROFILES.iter().filter(|of| of.is_of_mlperf()).count(), NEED_GBPS.len());
         for (workload, accelerator, need_gbps) in NEED_GBPS {
             let profile = find(workload, accelerator).expect("in the table");
             let gbps = formula::required_bps(samples_per_s(profile), profile.sample_bytes) / 1e9;
@@ -274,14 +335,37 @@ mod tests {
         assert!(find("unet3d", "v100").is_none());
         assert_eq!(accelerators_of("unet3d"), ["a100", "h100", "b200"]);
         assert_eq!(accelerators(), ["a100", "h100", "b200", "mi355"]);
-        assert_eq!(workloads(), ["unet3d", "resnet50", "cosmoflow", "retinanet", "flux", "dlrm"]);
+        let of_mlperf = ["unet3d", "resnet50", "cosmoflow", "retinanet", "flux", "dlrm"];
+        assert_eq!(workloads(), [&of_mlperf[..], &["llama3-8b", "llama3-70b", "llama3-405b"]].concat());
+        assert!(find("llama3-70b", "b200").is_none(), "not among the published figures");
+    }
+
+    /// Tokens per second of one accelerator, as NVIDIA publishes them, and the steps that follow.
+    #[test]
+    fn language_models_take_the_tokens_that_are_published() {
+        let published = [
+            ("llama3-8b", "h100", 14_451.0),
+            ("llama3-8b", "b200", 30_624.0),
+            ("llama3-70b", "h100", 1_602.0),
+            ("llama3-405b", "h100", 292.0),
+        ];
+        assert_eq!(PROFILES.iter().filter(|of| !of.is_of_mlperf()).count(), published.len());
+        for (workload, accelerator, tokens_per_s) in published {
+            let profile = find(workload, accelerator).expect("in the table");
+            // Step times are kept to the millisecond.
+            assert!((samples_per_s(profile) * 8_192.0 / tokens_per_s - 1.0).abs() < 1e-4, "{profile:?}");
+            let bps = formula::required_bps(samples_per_s(profile), profile.sample_bytes);
+            assert!((bps / formula::token_bps(tokens_per_s, 4.0) - 1.0).abs() < 1e-4, "{profile:?}");
+            assert_eq!((profile.readers, profile.prefetch), (None, None), "{profile:?}");
+        }
     }
 
     #[test]
     fn readers_are_those_of_the_workload_files() {
         let readers = |workload| {
             let of_workload = PROFILES.iter().filter(|profile| profile.workload == workload);
-            of_workload.map(|profile| (profile.readers, profile.prefetch)).collect::<Vec<_>>()
+            let both = |of: &Profile| (of.readers.expect("MLPerf's file"), of.prefetch.expect("DLIO"));
+            of_workload.map(both).collect::<Vec<_>>()
         };
         assert_eq!(readers("unet3d"), [(4, 2); 3]);
         assert_eq!(readers("resnet50"), [(8, 2); 2]);
@@ -295,7 +379,8 @@ mod tests {
     fn what_was_not_measured_says_so() {
         for profile in PROFILES {
             let measured = profile.provenance == Provenance::Measured;
-            assert_eq!(measured, ["a100", "h100"].contains(&profile.accelerator), "{profile:?}");
+            let of_round_2 = profile.is_of_mlperf() && ["a100", "h100"].contains(&profile.accelerator);
+            assert_eq!(measured, of_round_2, "{profile:?}");
             assert_eq!(measured, profile.caveat.is_empty(), "{profile:?}");
         }
     }

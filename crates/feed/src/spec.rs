@@ -7,13 +7,9 @@ mod short;
 pub use error::{COUNT_MAX, NeedError};
 
 use crate::formula;
-use crate::profile::{self, Profile};
+use crate::profile::{self, Profile, UTILIZATION_DEFAULT};
 use crate::units::{format_bps, format_count, format_duration_ns, format_short};
 use crate::{Demand, Need, Scope};
-
-/// Where the line is drawn when neither the scenario nor a profile says: a job bears a tenth of waiting. A stated rate is
-/// what must be delivered, and its line is the rate itself.
-pub const UTILIZATION_DEFAULT: f64 = 0.90;
 
 // Records keep it as the source of a need, and reports print it beside MLPerf's rounds: it must read as a
 // source.
@@ -130,10 +126,10 @@ fn from_profile(profile: &Profile, count: u32, hosts: u32) -> Result<Need, NeedE
     Ok(Need {
         utilization: profile.utilization,
         provenance: Some(profile.provenance),
-        source: format!("MLPerf Storage {}, {}", profile.round, profile.provenance),
+        source: format!("{}, {}", profile.source, profile.provenance),
         caveats: caveat.into_iter().collect(),
-        readers: Some(profile.readers),
-        prefetch: Some(profile.prefetch),
+        readers: profile.readers,
+        prefetch: profile.prefetch,
         ..from_steps(&step, count, hosts, label)?
     })
 }

@@ -128,9 +128,11 @@ fn accelerators(summary: &Summary) -> Option<(String, u32)> {
     Some((named.accelerator.to_owned(), need.accelerators))
 }
 
-/// F01 and F02 for every workload that has figures for this accelerator.
+/// F01 and F02 for every workload of MLPerf Storage that has figures for this accelerator.
+// Language models take thousands of times less: a scale that holds them too shows nothing of the others.
 fn demands(accelerator: &str, count: u32) -> Vec<DemandPoint> {
-    let of_accelerator = feed::PROFILES.iter().filter(|profile| profile.accelerator == accelerator);
+    let of_accelerator =
+        feed::PROFILES.iter().filter(|profile| profile.is_of_mlperf() && profile.accelerator == accelerator);
     let point = |profile: &feed::Profile| {
         let per_s = samples_per_s(count, profile.batch, profile.step_time_s) * profile.utilization;
         DemandPoint {

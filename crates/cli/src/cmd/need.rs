@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failure};
 use crate::{load, output};
 
 const HEADER: &str = "profiles, for needs such as 8xh100:resnet50 (one accelerator at 100 %):
-workload   on       batch        step      samples/s    bytes/s  source
+workload    on       batch        step      samples/s    bytes/s  source
 ";
 
 #[derive(Debug, Args)]
@@ -52,14 +52,14 @@ fn explained(need: &str) -> Result<String, Failure> {
 fn row(profile: &Profile) -> String {
     let samples_per_s = f64::from(profile.batch) / profile.step_time_s;
     format!(
-        "{:<10} {:<6} {:>7} {:>11} {:>14} {:>10}  {}, {}\n",
+        "{:<11} {:<6} {:>7} {:>11} {:>14} {:>10}  {}, {}\n",
         profile.workload,
         profile.accelerator,
         profile.batch,
         format!("{} s", profile.step_time_s),
         format_count(samples_per_s),
         format_bps(samples_per_s * profile.sample_bytes),
-        profile.round,
+        profile.source,
         profile.provenance,
     )
 }

@@ -176,7 +176,7 @@ fn unknown_names_list_what_is_known() {
         error_of(of_profile("resnet", "h100", 8, 1).resolve()),
         format!(
             "unknown workload `resnet`, did you mean `resnet50`?\n  hint: known are unet3d, resnet50, cosmoflow, \
-             retinanet, flux, dlrm; for any other, state {step}, or a rate"
+             retinanet, flux, dlrm, llama3-8b, llama3-70b, llama3-405b; for any other, state {step}, or a rate"
         )
     );
     // The figures of one accelerator say nothing of another: none stands in.
