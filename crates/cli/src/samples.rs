@@ -85,6 +85,15 @@ pub(crate) fn read(folder: &Path) -> Result<RunSample, Failure> {
 
 /// The record in a folder that the user named. One that was cut is read as far as it goes, with a warning.
 pub(crate) fn record(folder: &Path) -> Result<RunRecord, Failure> {
+    // Pages and plots lie in the folder of their run, and are what a shell completes first.
+    if let Some(run) = folder.parent().filter(|parent| folder.is_file() && is_run(parent)) {
+        let run = if run.as_os_str().is_empty() { Path::new(".") } else { run };
+        return Err(Failure::usage(format!(
+            "error: `{}` is a file of a run, and a run is read whole\n  hint: name its folder: {}",
+            folder.display(),
+            run.display()
+        )));
+    }
     let record =
         record::read_run(folder).with_context(|| format!("cannot read the run in `{}`", folder.display()))?;
     if let Some(loss) = &record.loss {
