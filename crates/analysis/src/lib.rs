@@ -32,7 +32,7 @@ pub use cell::crowd::Crowd;
 pub use cell::datasets::DatasetFigures;
 pub use cell::diagnosis::symptom::{Decoder, Diagnosis, LittlesLaw, LoopPair, Remedy, Symptom, WaitedFor};
 pub use cell::distribution::{Distribution, QuantileStep, distributions, quantile_steps};
-pub use cell::epochs::{CellEpochs, EpochFigures, EpochNote, Held, Order};
+pub use cell::epochs::{CellEpochs, EpochFigures, EpochNote, Held};
 pub use cell::figures::Figures;
 pub use cell::flag::{Flag, GIVEN_UP_MAX, Gravity, STEPS_MIN, TURNS_MIN};
 pub use cell::gap::{Gap, GapCause, JobGap};
@@ -51,6 +51,7 @@ pub use cell::system::{
     CoreFigures, DeviceFigures, MemoryFigures, Pressure, Reconciliation, SystemFigures, Traffic,
 };
 pub use cell::training::bound::Bound;
+pub use cell::training::predicted::closed_loops;
 pub use cell::training::{GAP_MAX, Idle, NotPredicted, PredictedAu, Stall, TrainingFigures};
 pub use choice::FRESH_CELLS_MAX;
 pub use comparison::{

@@ -1,8 +1,8 @@
 //! The arithmetic behind a need, as text.
 
+use crate::sheet::Sheet;
 use crate::units::{
-    format_about_bytes, format_bps, format_bytes, format_count, format_duration_ns, format_percent,
-    group_digits,
+    format_about_bytes, format_bps, format_bytes, format_count, format_percent, format_seconds, group_digits,
 };
 use crate::{Need, formula};
 
@@ -43,7 +43,7 @@ impl Need {
 
 fn explain(need: &Need) -> String {
     let rates = Rates::of(need);
-    let mut text = Table::titled(&format!("{} ({})", need.label, need.source));
+    let mut text = Sheet::titled(&format!("{} ({})", need.label, need.source));
     explain_rates(need, &rates, &mut text);
     explain_requests(&rates, &mut text);
     explain_depth(&rates, &mut text);
@@ -51,7 +51,7 @@ fn explain(need: &Need) -> String {
     for caveat in &need.caveats {
         text.section("caveat", caveat);
     }
-    text.text
+    text.to_string()
 }
 
 /// What the sections share.
@@ -109,7 +109,7 @@ impl Reads {
     }
 }
 
-fn explain_rates(need: &Need, rates: &Rates, text: &mut Table) {
+fn explain_rates(need: &Need, rates: &Rates, text: &mut Sheet) {
     text.section("need", "");
     let bps = format_bps(rates.bps);
     let idle = need.idle_at_line().map(|idle| format!(" ({idle})")).unwrap_or_default();
@@ -138,7 +138,7 @@ fn step_arithmetic(need: &Need) -> String {
     format!("accelerators x batch / step time = {accelerators} x {batch} / {step_time_s} s = ")
 }
 
-fn explain_requests(rates: &Rates, text: &mut Table) {
+fn explain_requests(rates: &Rates, text: &mut Sheet) {
     let per_s = format_count(rates.reads.per_s);
     let read_max = bytes(READ_BYTES_MAX);
     text.section("requests", "");
@@ -159,17 +159,17 @@ fn explain_requests(rates: &Rates, text: &mut Table) {
     }
 }
 
-fn explain_depth(rates: &Rates, text: &mut Table) {
+fn explain_depth(rates: &Rates, text: &mut Sheet) {
     text.section("in flight", "rate x latency (Little's law)");
     for (latency_s, storage) in LATENCIES {
         let reads = format_count(formula::in_flight(rates.reads.per_s, latency_s));
         let in_flight = format_about_bytes(formula::in_flight(rates.bps, latency_s));
-        text.row(&duration(latency_s), &format!("{reads} reads, {in_flight}: {storage}"));
+        text.row(&format_seconds(latency_s), &format!("{reads} reads, {in_flight}: {storage}"));
     }
 }
 
-fn explain_drives(rates: &Rates, text: &mut Table) {
-    let (drive, latency) = (format_bps(DRIVE_BPS), duration(DRIVE_LATENCY_S));
+fn explain_drives(rates: &Rates, text: &mut Sheet) {
+    let (drive, latency) = (format_bps(DRIVE_BPS), format_seconds(DRIVE_LATENCY_S));
     text.section("drives", &format!("for example of {drive}, {latency} per read"));
 
     let required = format_bps(rates.bps);
@@ -194,34 +194,6 @@ fn explain_drives(rates: &Rates, text: &mut Table) {
 // what tells 0.5 B a token from 1 B.
 fn bytes(bytes: f64) -> String {
     if bytes < 1_000.0 { format!("{} B", format_count(bytes)) } else { format_bytes(bytes.round() as u64) }
-}
-
-fn duration(seconds: f64) -> String {
-    format_duration_ns((seconds * 1e9).round() as u64)
-}
-
-/// Sections of labelled rows.
-struct Table {
-    text: String,
-}
-
-impl Table {
-    fn titled(title: &str) -> Self {
-        Self { text: title.to_owned() }
-    }
-
-    fn section(&mut self, label: &str, rest: &str) {
-        self.line(&format!("{label:<12}{rest}"));
-    }
-
-    fn row(&mut self, label: &str, rest: &str) {
-        self.line(&format!("  {label:<10}{rest}"));
-    }
-
-    fn line(&mut self, line: &str) {
-        self.text.push('\n');
-        self.text.push_str(line.trim_end());
-    }
 }
 
 #[cfg(test)]

@@ -6,12 +6,17 @@
 
 mod caches;
 mod layouts;
+mod loaders;
 
-pub use caches::{
-    cached_bps, hits_in_order_lru, hits_in_order_random, hits_of_draws, hits_of_permutations_lru,
-    hits_of_permutations_random,
+pub use caches::{cached_bps, hits};
+pub use layouts::{
+    break_even_epochs, shard_gain, shard_tail, shards, shards_per_rank, staging_s, tar_member_bytes,
 };
-pub use layouts::{break_even_epochs, shard_gain, shard_tail, shards_per_rank, staging_s};
+pub use loaders::{
+    ReaderRule, decoded_bps, index_bytes, reader_memory_bytes, reader_rules, readers_of_demand,
+    shuffle_bytes, start_share, transfer_s,
+};
+
 const SECONDS_PER_HOUR: f64 = 3_600.0;
 const HOURS_PER_WEEK: f64 = 168.0;
 

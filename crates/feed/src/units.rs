@@ -11,5 +11,5 @@ mod parse;
 
 pub use error::{Quantity, UnitError};
 pub use format::{counted_noun, format_bps, format_bytes, format_count, format_duration_ns, group_digits};
-pub(crate) use format::{format_about_bytes, format_percent, format_short};
+pub(crate) use format::{format_about_bytes, format_percent, format_seconds, format_short};
 pub use parse::{parse_bytes, parse_duration_ns, parse_percent, parse_rate_bps};

@@ -131,6 +131,41 @@ words!(Access {
     List = "list",
 });
 
+/// What an order means to a cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheOrder {
+    /// The same in each epoch.
+    Same,
+    /// A new permutation in each epoch, of samples, of runs of them or of shards.
+    Permuted,
+    /// Drawn with replacement.
+    Drawn,
+}
+
+impl CacheOrder {
+    /// What this order of reads means to a cache.
+    pub fn of(access: Access) -> Self {
+        match access {
+            Access::Sequential | Access::List => Self::Same,
+            Access::ShuffledEpoch | Access::ShuffledShards | Access::Neighbours => Self::Permuted,
+            Access::Random | Access::ResampledShards => Self::Drawn,
+        }
+    }
+}
+
+/// Which block of a full cache makes room for another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TierPolicy {
+    /// The one that was read longest ago.
+    Lru,
+    /// Any, with equal probability.
+    // What a cache without bookkeeping does. With data read in the same order each epoch it hits where LRU
+    // misses every time, which is worth seeing.
+    Random,
+}
+
+words!(TierPolicy { Lru = "lru", Random = "random" });
+
 /// Treatment of the client's page cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cache {

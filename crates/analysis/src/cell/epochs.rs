@@ -12,7 +12,7 @@ use crate::cell::operation;
 use crate::cell::rate::Rate;
 use crate::cell::repetitions::Repetitions;
 
-pub use held::{Held, Order};
+pub use held::Held;
 
 // Numbers of epochs come from the record: a damaged one may claim 2^64 of them, each a row.
 /// Passes of a cell of which figures are given: what a damaged record may claim beyond is left out.

@@ -1,20 +1,35 @@
 //! What a cache before a storage serves of several epochs. The cache holds the share `c` of the data, 0 to 1.
 
+use crate::words::{CacheOrder, TierPolicy};
+
+/// F44: hits of a full cache, from the second epoch on, by the order of the reads and by what it drops.
+pub fn hits(order: CacheOrder, policy: TierPolicy, c: f64) -> f64 {
+    match (order, policy) {
+        (CacheOrder::Drawn, _) => hits_of_draws(c),
+        // The worst case of LRU: a loop that is longer than the cache evicts each sample just before it comes round again,
+        // so that a cache of 99 % serves nothing.
+        (CacheOrder::Same, TierPolicy::Lru) => hits_in_order_lru(c),
+        (CacheOrder::Same, TierPolicy::Random) => hits_in_order_random(c),
+        (CacheOrder::Permuted, TierPolicy::Lru) => hits_of_permutations_lru(c),
+        (CacheOrder::Permuted, TierPolicy::Random) => hits_of_permutations_random(c),
+    }
+}
+
 /// F44: hits of reads drawn independently, whatever is dropped: what is held.
-pub fn hits_of_draws(c: f64) -> f64 {
+fn hits_of_draws(c: f64) -> f64 {
     c.clamp(0.0, 1.0)
 }
 
 /// F44: hits from the second epoch on where data are read in the same order each time and the least recently used are
 /// dropped: none unless all fit, because what comes next was dropped last.
-pub fn hits_in_order_lru(c: f64) -> f64 {
+fn hits_in_order_lru(c: f64) -> f64 {
     if c >= 1.0 { 1.0 } else { 0.0 }
 }
 
 /// F44: hits where each epoch is a new permutation and the least recently used are dropped: `c + (1 - c) ln(1 - c)`.
 // Well below `c`: an item is a hit only if less than the share `c` was read since its last turn, and half
 // of all turns lie more than an epoch apart.
-pub fn hits_of_permutations_lru(c: f64) -> f64 {
+fn hits_of_permutations_lru(c: f64) -> f64 {
     match c {
         1.0.. => 1.0,
         _ if c > 0.0 => (c + (1.0 - c) * (-c).ln_1p()).clamp(0.0, 1.0),
@@ -30,7 +45,7 @@ pub fn hits_of_permutations_lru(c: f64) -> f64 {
 /// with `exp(-(M(1) - M(u) + M(v)) / c)`. With `x = exp(M / c)` the mean over `u` gives `c x' = x - A` for a constant
 /// `A`, hence `x = A + (1 - A) exp(v / c)`; putting that into the mean gives `A = c`, and the misses of an epoch are
 /// `M(1) = c ln(c + (1 - c) exp(1 / c))`. The test counts the same in a simulation.
-pub fn hits_of_permutations_random(c: f64) -> f64 {
+fn hits_of_permutations_random(c: f64) -> f64 {
     match c {
         1.0.. => 1.0,
         _ if c > 0.0 => (-c * (-c * (1.0 - (-1.0 / c).exp())).ln_1p()).clamp(0.0, 1.0),
@@ -45,7 +60,7 @@ const STEPS: usize = 10_000;
 
 /// Hits where data are read in the same order each time and any held one is dropped, each as likely: the smallest `h`
 /// with `h = exp(-(1 - h) / c)`, for between two reads of one lie the misses of a whole epoch.
-pub fn hits_in_order_random(c: f64) -> f64 {
+fn hits_in_order_random(c: f64) -> f64 {
     if c <= 0.0 || c.is_nan() {
         return 0.0;
     }

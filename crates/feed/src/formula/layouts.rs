@@ -7,6 +7,17 @@ pub fn shard_gain(first_byte_s: f64, sample_bytes: f64, connection_bps: f64, sam
     (first_byte_s + sample_s) / (first_byte_s / samples_per_shard + sample_s)
 }
 
+/// F34: shards of `shard_bytes` that a dataset fills; the last may be smaller.
+pub fn shards(dataset_bytes: f64, shard_bytes: f64) -> f64 {
+    (dataset_bytes / shard_bytes).ceil()
+}
+
+/// F35: bytes that a member of `bytes` takes in a tar shard: a header of 512 B before it, and padding to whole blocks.
+pub fn tar_member_bytes(bytes: f64) -> f64 {
+    const BLOCK_BYTES: f64 = 512.0;
+    BLOCK_BYTES + (bytes / BLOCK_BYTES).ceil() * BLOCK_BYTES
+}
+
 /// F33: shards of the largest share where `shards` are dealt to `ranks` in turn.
 pub fn shards_per_rank(shards: u64, ranks: u64) -> u64 {
     shards.div_ceil(ranks.max(1))
@@ -58,6 +69,22 @@ mod tests {
         assert_eq!((50_000 % 256, 256 - 50_000 % 256), (80, 176), "ranks with 196, with 195");
         assert_close(shard_tail(50_000, 256), 0.0035, 0.02);
         assert!(shard_tail(0, 8) == 0.0 && shard_tail(8, 8) == 0.0 && shard_tail(8, 0) == 0.0);
+    }
+
+    #[test]
+    fn f34_4_terabytes_in_shards_of_100_to_500_megabytes() {
+        assert_close(shards(4e12, 100e6), 40_000.0, 1e-9);
+        assert_close(shards(4e12, 500e6), 8_000.0, 1e-9);
+        assert_close(shards(4e12, 100e6) / 64.0, 625.0, 1e-9);
+        assert!((shards(10.0, 4.0) - 3.0).abs() < 1e-9, "the last one is smaller");
+    }
+
+    #[test]
+    fn f35_members_of_a_tar_shard() {
+        assert_close(1_000.0 * 130e3, 130e6, 1e-9);
+        // 130,000 B are 253.9 blocks, and the header is one more.
+        assert_close(tar_member_bytes(130e3), 255.0 * 512.0, 1e-9);
+        assert_close(tar_member_bytes(512.0), 1_024.0, 1e-9);
     }
 
     #[test]

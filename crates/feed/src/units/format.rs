@@ -70,6 +70,11 @@ pub fn format_duration_ns(ns: u64) -> String {
     format!("{number} {unit}")
 }
 
+/// The same of seconds that were worked out.
+pub(crate) fn format_seconds(seconds: f64) -> String {
+    format_duration_ns((seconds * 1e9).round() as u64)
+}
+
 /// A count or a rate of things: `14,286`; three significant digits below 100.
 pub fn format_count(count: f64) -> String {
     if !count.is_finite() || count.abs() < 99.5 {

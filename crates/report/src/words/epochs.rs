@@ -1,7 +1,7 @@
 //! What a reader must know of epochs, in words.
 
-use analysis::{EpochNote, Held, Order};
-use feed::counted_noun;
+use analysis::{EpochNote, Held};
+use feed::{CacheOrder, counted_noun};
 
 pub(crate) fn words(note: &EpochNote) -> String {
     match note {
@@ -29,9 +29,9 @@ pub(crate) fn words(note: &EpochNote) -> String {
 
 fn held(cache: &Held) -> String {
     let order = match cache.order {
-        Order::Same => "in the same order each time",
-        Order::Permuted => "in a new order each time",
-        Order::Drawn => "drawn independently",
+        CacheOrder::Same => "in the same order each time",
+        CacheOrder::Permuted => "in a new order each time",
+        CacheOrder::Drawn => "drawn independently",
     };
     let holds = format!("a cache of {:.0} % of the data, read {order}", cache.share * 100.0);
     let Some(hits) = cache.hits_of(u64::MAX) else {
@@ -39,7 +39,7 @@ fn held(cache: &Held) -> String {
     };
     let serves = format!("{holds}, serves {:.1} % of each epoch once it is full", hits * 100.0);
     match (cache.order, cache.policy.as_str()) {
-        (Order::Drawn, _) => format!("{serves} (F44)"),
+        (CacheOrder::Drawn, _) => format!("{serves} (F44)"),
         (_, "random") => format!(
             "{serves} where any held sample is dropped, each as likely; F44 for the least recently used does not apply"
         ),
@@ -57,16 +57,16 @@ mod tests {
             words(&EpochNote::Held(Held { share: 0.5, policy: policy.to_owned(), order }))
         };
         assert_eq!(
-            said(Order::Drawn, "lru"),
+            said(CacheOrder::Drawn, "lru"),
             "a cache of 50 % of the data, read drawn independently, serves 50.0 % of each epoch once it is full (F44)"
         );
         assert_eq!(
-            said(Order::Same, "lru"),
+            said(CacheOrder::Same, "lru"),
             "a cache of 50 % of the data, read in the same order each time, serves 0.0 % of each epoch once it is full \
              where the least recently used is dropped (F44)"
         );
         assert_eq!(
-            said(Order::Permuted, "clock"),
+            said(CacheOrder::Permuted, "clock"),
             "a cache of 50 % of the data, read in a new order each time: nothing is foretold for the policy clock"
         );
     }

@@ -153,9 +153,9 @@ fn the_hits_of_a_tier_stand_beside_what_its_order_and_policy_foretell() {
     assert_eq!(predicted("sequential", "lru", 0.5), (Some(0.0), Some(0.0)));
     assert_eq!(predicted("sequential", "lru", 2.0), (Some(0.0), Some(1.0)));
     assert_eq!(predicted("random", "lru", 0.5), (None, Some(0.5)));
-    let lru = feed::formula::hits_of_permutations_lru(0.5);
+    let lru = feed::formula::hits(feed::CacheOrder::Permuted, feed::TierPolicy::Lru, 0.5);
     assert_eq!(predicted("shuffled_shards", "lru", 0.5), (Some(0.0), Some(lru)));
-    let random = feed::formula::hits_of_permutations_random(0.5);
+    let random = feed::formula::hits(feed::CacheOrder::Permuted, feed::TierPolicy::Random, 0.5);
     assert_eq!(predicted("shuffled_epoch", "random", 0.5), (Some(0.0), Some(random)));
     assert_eq!(predicted("shuffled_epoch", "clock", 0.5), (None, None));
 }

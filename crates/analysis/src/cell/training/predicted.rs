@@ -48,6 +48,12 @@ fn alike_closed<'a>(
     cells.iter().filter(move |other| reads_alike(run, other, cell, streams_vary))
 }
 
+/// The valid closed cells that read as `cell` does, one for each depth, the shallowest first: what is known of its storage
+/// by the reads outstanding.
+pub fn closed_loops<'a>(run: &Run, cells: &'a [CellSummary], cell: &CellSummary) -> Vec<&'a CellSummary> {
+    depths(run, cells, cell).filter_map(|depth| closed(run, cells, cell, |one| one == depth)).collect()
+}
+
 /// Streams that follow the depth, as those of readers do, are no other way of reading.
 fn reads_alike(run: &Run, closed: &CellSummary, cell: &CellSummary, streams_vary: bool) -> bool {
     let (a, b) = (&closed.cell, &cell.cell);
@@ -105,8 +111,7 @@ pub(super) fn of(
     let job = cell.cell.training.as_ref()?;
     let dataset = run.dataset(cell.cell.dataset);
     let loader = loader(job, cell.cell.queue_depth).filter(|_| unknown(cell, job, dataset).is_none())?;
-    let all: Vec<&CellSummary> =
-        depths(run, cells, cell).filter_map(|depth| closed(run, cells, cell, |one| one == depth)).collect();
+    let all = closed_loops(run, cells, cell);
     let rate = |closed: &&CellSummary| Some((closed.cell.queue_depth, closed.figures()?.samples_per_s.mean));
     let storage = Curve::new(all.iter().filter_map(rate))?;
     let steps = steps_of_each(figures, job, repetitions);
