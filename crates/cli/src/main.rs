@@ -85,6 +85,7 @@ fn dispatch(verb: Verb) -> Result<Exit, Failure> {
         Verb::Check(args) => cmd::check::check(&args),
         Verb::Plan(args) => cmd::plan::plan(&args),
         Verb::Need(args) => cmd::need::need(&args),
+        Verb::WhatIf(args) => cmd::what_if::what_if(&args),
         Verb::Prepare(args) => cmd::prepare::prepare(&args),
         Verb::Clean(args) => cmd::clean::clean(&args),
         Verb::Size(args) => cmd::size::size(&args),

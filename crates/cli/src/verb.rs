@@ -18,6 +18,7 @@ use crate::cmd::need::NeedArgs;
 use crate::cmd::report::ReportArgs;
 use crate::cmd::run::RunArgs;
 use crate::cmd::size::SizeArgs;
+use crate::cmd::what_if::WhatIfArgs;
 use crate::load::is_scenario;
 
 /// What `--version` prints. The static executable says what it cannot do.
@@ -54,6 +55,8 @@ pub(crate) enum Verb {
     Plan(InputArgs),
     /// Show the arithmetic of a need such as 8xh100:resnet50
     Need(NeedArgs),
+    /// Answer what a copy, a cache, readers, checkpoints and the like would bring, by arithmetic; measures nothing
+    WhatIf(WhatIfArgs),
     /// Write the datasets of a scenario, or check that they are there
     Prepare(InputArgs),
     /// Remove what feedline wrote below a path, or the paths of a scenario, and nothing else

@@ -2,7 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
@@ -29,17 +29,23 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit, Failure> {
         .map_err(|error| Failure::usage(format!("error: {error}")))?;
     let text = scenario::init(&args.at, &args.need);
     scenario::check_shape(&text).map_err(Failure::usage)?;
-    if let Some(path) = args.file.as_ref().filter(|path| path.extension().is_none_or(|of| of != "toml")) {
-        return Err(Failure::usage(format!("error: `{}` must end in .toml: scenarios do", path.display())));
-    }
     let Some(path) = &args.file else {
         output::print(&text)?;
         return Ok(Exit::Ok);
     };
+    create(path, &text)?;
+    output::print(&format!("wrote {0}; next: feedline plan {0}\n", path.display()))?;
+    Ok(Exit::Ok)
+}
+
+/// Writes a scenario into a file that is not there yet.
+pub(crate) fn create(path: &Path, text: &str) -> Result<(), Failure> {
+    if path.extension().is_none_or(|extension| extension != "toml") {
+        return Err(Failure::usage(format!("error: `{}` must end in .toml: scenarios do", path.display())));
+    }
     let mut file = OpenOptions::new().write(true).create_new(true).open(path).with_context(|| {
         format!("cannot create `{}` (a file that exists is never overwritten)", path.display())
     })?;
     file.write_all(text.as_bytes()).with_context(|| format!("cannot write `{}`", path.display()))?;
-    output::print(&format!("wrote {0}; next: feedline plan {0}\n", path.display()))?;
-    Ok(Exit::Ok)
+    Ok(())
 }

@@ -17,3 +17,4 @@ pub(crate) mod report;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod size;
+pub(crate) mod what_if;

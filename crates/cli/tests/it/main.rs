@@ -34,3 +34,4 @@ mod tidy;
 mod training;
 mod variants;
 mod verbs;
+mod what_if;

@@ -314,9 +314,9 @@ impl Shards {
         sheet.by("F11", "a file", &format!("{first} + {sample} / {stream} = {file_s}"));
         sheet.by(
             "F17",
-            "as good as it gets",
+            "half of the time",
             &format!(
-                "from {first} x {stream} = {} on, files move bytes half of the time",
+                "{first} x {stream} = {}: of larger files bytes move longer than that",
                 format_about_bytes(half)
             ),
         );

@@ -104,7 +104,7 @@ fn f18_f33_f34_f35_shards_of_a_gigabyte() {
     let text = said(|sheet| shards.answer(sheet));
     holds(&text, &["ceil(50 TB / 1 GB) = 50,000 (F34)", "floor(1 GB / 130 kB) = 7,692 (F35)"]);
     holds(&text, &["ceil(50,000 / 256) = 196 at most (F33)", "0.351 % of an epoch", "= 31.4 ms (F11)"]);
-    holds(&text, &["= 2.7 MB on", "21.7 times, each stream for itself (F18)"]);
+    holds(&text, &["= 2.7 MB: of larger files", "21.7 times, each stream for itself (F18)"]);
     let unknown = Shards { stream: None, ..shards };
     holds(&said(|sheet| unknown.answer(sheet)), &["50,000 shards of about 1 GB"]);
     let refused = |edit: Shards| refused(|sheet| edit.answer(sheet));
