@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 // Shared by all verbs that read a scenario, so that `plan` shows exactly what `run` with the same words
 // does.
 pub(crate) struct InputArgs {
-    /// Scenario file (*.toml), or with --need the path to test
+    /// Scenario file (*.toml) or claim (claims/c03), or with --need the path to test
     pub(crate) input: String,
     /// What the accelerators need, e.g. 8xh100:resnet50; then the input may be a path
     #[arg(long)]

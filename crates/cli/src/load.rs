@@ -8,7 +8,7 @@ use scenario::{HostFacts, Source};
 
 use crate::args::InputArgs;
 use crate::exit::Failure;
-use crate::{bounds, comparing, host};
+use crate::{bounds, claims, comparing, host};
 
 /// A scenario that was read, and what it resolves to on this machine.
 pub(crate) struct Loaded {
@@ -101,6 +101,9 @@ fn source(args: &InputArgs) -> Result<Source, Failure> {
         return read(&args.input);
     }
     if args.need.is_none() {
+        if let Some(why) = claims::refused(&args.input) {
+            return Err(Failure::usage(why));
+        }
         return Err(Failure::usage(format!(
             "error: `{}` is no scenario file (*.toml)\n  hint: to test a path or URL, say what it must feed: --need 8xh100:resnet50",
             args.input
@@ -115,14 +118,18 @@ fn source(args: &InputArgs) -> Result<Source, Failure> {
 }
 
 fn read(path: &str) -> Result<Source, Failure> {
+    if let Some(scenario) = claims::named(path) {
+        return Ok(Source { name: scenario.file.to_owned(), text: scenario.text.to_owned() });
+    }
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::usage(format!("error: cannot read the scenario `{path}`: {error}\n  hint: `feedline init {path} --at FOLDER` writes one")))?;
     Ok(Source { name: path.to_owned(), text })
 }
 
-/// Whether the input is named like a scenario file.
+/// Whether the input is named like a scenario file, or is that of a claim that comes with the executable: `claims/c03`.
 pub(crate) fn is_scenario(input: &str) -> bool {
-    !is_url(input) && Path::new(input).extension().is_some_and(|extension| extension == "toml")
+    let is_file = Path::new(input).extension().is_some_and(|extension| extension == "toml");
+    !is_url(input) && (is_file || claims::named(input).is_some())
 }
 
 /// Whether the input is the address of a server or a bucket; whether that can be used is the scenario's to say.

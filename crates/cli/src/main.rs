@@ -8,6 +8,7 @@ mod bounds;
 mod bundle;
 mod checkpoints;
 mod claim;
+mod claims;
 mod cmd;
 mod comparing;
 mod conclusion;
@@ -86,6 +87,7 @@ fn dispatch(verb: Verb) -> Result<Exit, Failure> {
         Verb::Plan(args) => cmd::plan::plan(&args),
         Verb::Need(args) => cmd::need::need(&args),
         Verb::WhatIf(args) => cmd::what_if::what_if(&args),
+        Verb::Claims(args) => cmd::claims::claims(&args),
         Verb::Prepare(args) => cmd::prepare::prepare(&args),
         Verb::Clean(args) => cmd::clean::clean(&args),
         Verb::Size(args) => cmd::size::size(&args),

@@ -7,6 +7,7 @@ use clap_complete::Shell;
 
 use crate::args::InputArgs;
 use crate::cmd::calibrate::CalibrateArgs;
+use crate::cmd::claims::ClaimsArgs;
 use crate::cmd::clean::CleanArgs;
 use crate::cmd::compare::CompareArgs;
 use crate::cmd::emulate::EmulateArgs;
@@ -57,6 +58,8 @@ pub(crate) enum Verb {
     Need(NeedArgs),
     /// Answer what a copy, a cache, readers, checkpoints and the like would bring, by arithmetic; measures nothing
     WhatIf(WhatIfArgs),
+    /// List the field's claims and what is known of them, or show one with the scenario that measures it
+    Claims(ClaimsArgs),
     /// Write the datasets of a scenario, or check that they are there
     Prepare(InputArgs),
     /// Remove what feedline wrote below a path, or the paths of a scenario, and nothing else

@@ -3,6 +3,7 @@
 pub(crate) mod about;
 pub(crate) mod calibrate;
 pub(crate) mod check;
+pub(crate) mod claims;
 pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod emulate;

@@ -4,6 +4,7 @@
 
 mod checkpoint;
 mod circles;
+mod claims;
 mod compare;
 mod copied;
 mod emulated;

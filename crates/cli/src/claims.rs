@@ -1,0 +1,808 @@
+//! Claims of the field, what is known of each, and how anyone settles it.
+//!
+//! The only list of them: the tables of the book are printed from it.
+
+use std::path::Path;
+
+/// Folder under which scenarios of claims are named on a command line: `claims/c03`.
+const FOLDER: &str = "claims/";
+
+/// A number that articles about feeding accelerators give.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Claim {
+    /// Its number in the project's collection.
+    pub(crate) id: &'static str,
+    /// What is said.
+    pub(crate) says: &'static str,
+    /// Whether it holds.
+    pub(crate) stands: Stands,
+    /// What follows from it, or was measured.
+    pub(crate) known: &'static str,
+    /// The formula, or its number.
+    pub(crate) formula: &'static str,
+    /// How anyone settles it.
+    pub(crate) settled: Settled,
+}
+
+/// Whether a claim holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stands {
+    /// As it is said.
+    Holds,
+    /// Under a condition that it leaves out.
+    HoldsIf(&'static str),
+    /// Not as it is said.
+    DoesNotHold,
+    /// Nobody can tell without this.
+    Without(&'static str),
+}
+
+/// How a claim is settled.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Settled {
+    /// By a run of this scenario.
+    Run(&'static Scenario),
+    /// By arithmetic: words of a command line, and what its answer must show.
+    Sum {
+        /// The words behind `feedline`.
+        words: &'static [&'static str],
+        /// The figure.
+        shows: &'static str,
+    },
+}
+
+/// A scenario that comes with the executable.
+#[derive(Debug)]
+pub(crate) struct Scenario {
+    /// Its file, below the folder of scenarios.
+    pub(crate) file: &'static str,
+    /// What stands in it.
+    pub(crate) text: &'static str,
+}
+
+macro_rules! shipped {
+    ($name:ident, $file:literal) => {
+        static $name: Scenario =
+            Scenario { file: $file, text: include_str!(concat!("../../../scenarios/", $file)) };
+    };
+}
+
+shipped!(C02, "claims/c02-first-byte.toml");
+shipped!(C03, "claims/c03-thousand-objects.toml");
+shipped!(C04, "claims/c04-request-rate.toml");
+shipped!(C05, "claims/c05-rate-before-nic.toml");
+shipped!(C09, "claims/c09-files-or-shards.toml");
+shipped!(C18, "claims/c18-metadata.toml");
+shipped!(C31, "claims/c31-seeks.toml");
+shipped!(C32, "claims/c32-operations-per-file.toml");
+shipped!(C36, "claims/c36-random-or-sequential.toml");
+shipped!(C41, "claims/c41-same-device.toml");
+shipped!(C56, "claims/c56-nfs-per-client.toml");
+shipped!(C60, "claims/c60-streams.toml");
+shipped!(STAGE_OR_STREAM, "stage-or-stream.toml");
+shipped!(EPOCHS, "epochs.toml");
+
+const fn measured(
+    id: &'static str,
+    says: &'static str,
+    stands: Stands,
+    known: &'static str,
+    (formula, scenario): (&'static str, &'static Scenario),
+) -> Claim {
+    Claim { id, says, stands, known, formula, settled: Settled::Run(scenario) }
+}
+
+const fn reckoned(
+    id: &'static str,
+    says: &'static str,
+    stands: Stands,
+    known: &'static str,
+    (formula, words, shows): (&'static str, &'static [&'static str], &'static str),
+) -> Claim {
+    Claim { id, says, stands, known, formula, settled: Settled::Sum { words, shows } }
+}
+
+/// The claim of this number, in whatever case.
+pub(crate) fn find(id: &str) -> Option<&'static Claim> {
+    all().find(|claim| claim.id.eq_ignore_ascii_case(id))
+}
+
+/// All of them: those of storage, then those of arithmetic, each in the order of their numbers.
+pub(crate) fn all() -> impl Iterator<Item = &'static Claim> {
+    MEASURED.iter().chain(RECKONED)
+}
+
+/// The scenario that `claims/c03` names; `None` where a path of this name exists, which wins.
+pub(crate) fn named(input: &str) -> Option<&'static Scenario> {
+    let id = input.strip_prefix(FOLDER).filter(|_| !Path::new(input).exists())?;
+    match find(id)?.settled {
+        Settled::Run(scenario) => Some(scenario),
+        Settled::Sum { .. } => None,
+    }
+}
+
+/// Why `claims/c21` names no scenario; `None` where it does, and for all that is not named like a claim.
+pub(crate) fn refused(input: &str) -> Option<String> {
+    let id = input.strip_prefix(FOLDER).filter(|_| !Path::new(input).exists() && named(input).is_none())?;
+    Some(match find(id) {
+        Some(claim) => {
+            let command = claim.command();
+            format!("error: claim {} is settled by arithmetic, and has no scenario\n  hint: {command}", claim.id)
+        }
+        None => unknown(id),
+    })
+}
+
+/// That there is no such claim.
+pub(crate) fn unknown(id: &str) -> String {
+    let id = feed::plain(id);
+    format!("error: there is no claim `{id}`\n  hint: `feedline claims` lists those that there are")
+}
+
+impl Claim {
+    /// The command that settles it.
+    pub(crate) fn command(&self) -> String {
+        match self.settled {
+            Settled::Run(_) => format!("feedline run {FOLDER}{}", self.id.to_lowercase()),
+            Settled::Sum { words, .. } => {
+                let quoted = |word: &&str| {
+                    if word.contains([' ', '{']) { format!("'{word}'") } else { (*word).to_owned() }
+                };
+                format!("feedline {}", words.iter().map(quoted).collect::<Vec<_>>().join(" "))
+            }
+        }
+    }
+}
+
+impl Stands {
+    /// `holds`, `holds if …`.
+    pub(crate) fn words(self) -> String {
+        match self {
+            Self::Holds => "holds".to_owned(),
+            Self::HoldsIf(condition) => format!("holds if {condition}"),
+            Self::DoesNotHold => "does not hold".to_owned(),
+            Self::Without(what) => format!("cannot be settled without {what}"),
+        }
+    }
+}
+
+/// What storage gives. Figures as the scenarios are shipped: all but two run against a server that is as slow as is claimed.
+static MEASURED: &[Claim] = &[
+    measured(
+        "C02",
+        "the first byte of a GET takes 10 to 30 ms at any size",
+        Stands::Without("a bucket"),
+        "4 kB and 2 MB, one at a time: 99.6 and 31.0 a second at 10 ms, 33.3 and 19.1 at 30 ms, 10.0 and 8.2 at 100 ms",
+        ("1 / (L + S/b)", &C02),
+    ),
+    measured(
+        "C03",
+        "1,000 files x 30 ms = 30 s",
+        Stands::HoldsIf("one is read after the other"),
+        "31.8, 254, 2,035 objects a second with 1, 8, 64 in flight: 1,000 in 31.4, 3.9, 0.5 s",
+        ("n L / Q", &C03),
+    ),
+    measured(
+        "C04",
+        "S3 throttles at 5,500 GET/s per prefix",
+        Stands::Without("a bucket"),
+        "at a tenth of the rate: 550, 1,100, 2,200 a second on 1, 2, 4 prefixes, 400 with 4 in flight on any",
+        ("ρ P S, ceil(R/ρ)", &C04),
+    ),
+    measured(
+        "C05",
+        "the request rate binds before the NIC",
+        Stands::HoldsIf(
+            "enough is in flight, 165 GETs at 30 ms, and objects are smaller than the rate of the NIC by 5,500",
+        ),
+        "scaled down, requests bind below 200 kB and bandwidth above; with 2 in flight neither does",
+        ("B/ρ, Q = ρ L", &C05),
+    ),
+    measured(
+        "C09",
+        "shards are 10 to 50 times as fast as single files; elsewhere 3 to 5 times, twice, 10 to 100 times",
+        Stands::HoldsIf("samples are small against L b"),
+        "at 10 ms, shards read in blocks of 1 MiB: 112 times for samples of 4 kB, 4.2 for 130 kB, 1.0 for 1 MB; the record of \
+         the book measured 108, 4.2, 1.0",
+        ("F18", &C09),
+    ),
+    measured(
+        "C14",
+        "staging and sharding gain most, tuning of the loader the last 20 to 30 %; others: the loader alone gains 2 to 5 times",
+        Stands::DoesNotHold,
+        "a gain is over what was there before, and no order of the steps holds for all: whichever is tried first gains most",
+        ("F18, F42", &STAGE_OR_STREAM),
+    ),
+    measured(
+        "C18",
+        "millions of `stat()` overwhelm the server",
+        Stands::HoldsIf("few of them are in flight"),
+        "1,000, 8,000, 64,000 lookups a second with 1, 8, 64 in flight: 14 million in 3.9 h, 29 min, 3.6 min",
+        ("n L / Q", &C18),
+    ),
+    measured(
+        "C29",
+        "a local drive gives 10 GB/s in sequence and 500 to 800 MB/s of small random files",
+        Stands::DoesNotHold,
+        "its own drive gives 7 GB/s, and PCIe 4.0 x4 no more than 7.88; random files come as fast as many are under way: the \
+         same scenario with 32 in flight",
+        ("1 + L B / S", &C36),
+    ),
+    measured(
+        "C31",
+        "seeks of 5 to 10 ms leave 10 to 20 MB/s",
+        Stands::HoldsIf("reads are of about 100 kB"),
+        "at 5 and 10 ms: 0.8 and 0.4 MB/s of 4 KiB, 23 and 12 of 128 KiB, 162 and 135 of 4 MiB, 200 in sequence",
+        ("S / (seek + S/B)", &C31),
+    ),
+    measured(
+        "C32",
+        "1 M files x 1 ms = 1,000 s",
+        Stands::HoldsIf("one is looked up after the other, by one operation each"),
+        "1,000, 8,000, 64,000 a second of one operation, half of it of two",
+        ("n m L / Q", &C32),
+    ),
+    measured(
+        "C36",
+        "single random files are 50 to 70 times slower than sequential reads",
+        Stands::HoldsIf("they are of 4 KiB and read one at a time"),
+        "138 times for 4 KiB, 35 for 16 KiB, 5.3 for 128 KiB, 1.5 for 1 MiB, by 80 us and 7 GB/s",
+        ("1 + L B / S", &C36),
+    ),
+    measured(
+        "C41",
+        "WebDataset gives 3 to 5 times on the same device; in the same article \"typically doubles\"",
+        Stands::HoldsIf("samples are smaller than images are, and the cache is cold"),
+        "2.3 times for 16 kB, 1.2 for 130 kB, 1.0 for 1 MB, 8 in flight, on the disk of the book's record",
+        ("F18", &C41),
+    ),
+    measured(
+        "C56",
+        "NFS gives 200 to 500 MB/s per client",
+        Stands::Without("an export and a network of your own: it is no constant of the protocol"),
+        "25, 100, 290 to 399 MB/s with 1, 4, 16 connections of 25 MB/s",
+        ("C b, Q S / (L + S/b)", &C56),
+    ),
+    measured(
+        "C60",
+        "2 to 5 GB/s per node from shards",
+        Stands::HoldsIf("there are streams enough: 30 for 2 GB/s, 74 for 5 GB/s"),
+        "68 MB/s for each stream of 8 MiB: 30 streams and 252 MB of buffers for 2 GB/s, 74 streams for 5 GB/s",
+        ("ceil(R/r), r = S / (L + S/b)", &C60),
+    ),
+    measured(
+        "C72",
+        "utilization is 95 % in the first epoch and 60 % later, because of the page cache",
+        Stands::DoesNotHold,
+        "from an empty cache the first epoch has no hits, so the later ones cannot have fewer: measured 1.03, 1.11, 1.22, 1.33 \
+         GB/s in shuffled epochs",
+        ("F44", &EPOCHS),
+    ),
+];
+
+/// What follows from the figures that the articles give.
+static RECKONED: &[Claim] = &[
+    reckoned(
+        "C13",
+        "2 workers in place of 0 let loading overlap computing",
+        Stands::HoldsIf("no more is meant: overlap alone is 2 times at most"),
+        "3 times as fast where loading takes twice the step, the second reader included",
+        (
+            "F26",
+            &["what-if", "readers", "--accelerators", "1", "--batch", "1", "--step", "1s", "--read", "2s"],
+            "100 % busy, 3 times as fast",
+        ),
+    ),
+    reckoned(
+        "C20",
+        "text for 1,024 GPUs needs real infrastructure at 7 GB/s per drive",
+        Stands::DoesNotHold,
+        "1,024 H100 that train Llama 3 8B read 59.2 MB/s together",
+        ("F02", &["need", "1024xh100:llama3-8b"], "59.2 MB/s"),
+    ),
+    reckoned(
+        "C21",
+        "80 in place of 95 % utilization are 20 % more compute and 100,000 a month for 1,024 GPUs",
+        Stands::DoesNotHold,
+        "18.7 % more time, and 331,776 a month at the article's own price",
+        (
+            "F51, F52",
+            &[
+                "what-if",
+                "idle",
+                "--accelerators",
+                "1024",
+                "--busy",
+                "0.8",
+                "--reachable",
+                "0.95",
+                "--price",
+                "3",
+            ],
+            "331,776 at 3 an hour",
+        ),
+    ),
+    reckoned(
+        "C25",
+        "a language model with sequences of 4,096 and a batch of 512 takes 2 GB/s",
+        Stands::DoesNotHold,
+        "2.1 M tokens are a step; at one step a second 4.19 MB/s",
+        ("F03", &["need", "{ tokens_per_second = 2097152, token_size = \"2 B\" }"], "4.19 MB/s"),
+    ),
+    reckoned(
+        "C42",
+        "512 x 4 x 8192 / 2.0 = 838 MB/s",
+        Stands::DoesNotHold,
+        "8.39 MB/s, a hundredth of it: less than one spinning disk gives",
+        (
+            "F02",
+            &["need", "{ batch = 4, step_time = \"2s\", sample_size = \"8192 B\", count = 512 }"],
+            "8.39 MB/s",
+        ),
+    ),
+    reckoned(
+        "C54",
+        "the state of a 7B model is copied to the CPU in 1 to 2 s",
+        Stands::HoldsIf("the weights alone are meant, of which the code copies five times as much"),
+        "14 GB / 8 GB/s = 1.75 s",
+        (
+            "F46, F47",
+            &[
+                "what-if",
+                "checkpoint",
+                "--parameters",
+                "7e9",
+                "--bytes-each",
+                "2",
+                "--write",
+                "8GB/s",
+                "--every",
+                "15m",
+                "--accelerators",
+                "1",
+            ],
+            "14 GB / 8 GB/s = 1.75 s",
+        ),
+    ),
+    reckoned(
+        "C62",
+        "1,024 GPUs copy a state of 1.12 TB in 15 to 30 s",
+        Stands::DoesNotHold,
+        "each copies its own part: 39.1 ms at 28 GB/s",
+        ("F48", CHECKPOINT_70B, "= 39.1 ms (F48)"),
+    ),
+    reckoned(
+        "C63",
+        "that state is written at 10 GB/s in 14 s",
+        Stands::DoesNotHold,
+        "14 s are the weights alone; the state that was copied takes 112 s",
+        ("F47", CHECKPOINT_70B, "1.12 TB / 10 GB/s = 112 s"),
+    ),
+    reckoned(
+        "C64",
+        "15 to 30 s an hour are 0.4 to 0.8 %",
+        Stands::Holds,
+        "30 s / 60 min = 0.833 %",
+        ("F49", CHECKPOINT_30S, "30 s / 60 min = 0.833 %"),
+    ),
+    reckoned(
+        "C66",
+        "num_workers = 0 is 3 to 10 times slower",
+        Stands::HoldsIf("there are three readers or more, and loading takes longer than the step"),
+        "4 readers gain 5 times where a batch loads for four steps",
+        (
+            "F26",
+            &["what-if", "readers", "--accelerators", "1", "--batch", "1", "--step", "1s", "--read", "4s"],
+            "100 % busy, 5 times as fast",
+        ),
+    ),
+    reckoned(
+        "C68",
+        "512 GPUs that wait 30 s are 4.3 GPU-hours, 13 at 3 an hour",
+        Stands::Holds,
+        "4.27 hours, 12.8",
+        ("F50", CHECKPOINT_30S, "4.27 x 3 = 12.8"),
+    ),
+    reckoned(
+        "C75",
+        "4 batches of 256 images ahead are 5 GB for each worker and 40 GB for 8",
+        Stands::DoesNotHold,
+        "617 MB for each, 4.93 GB for all 8",
+        (
+            "F29",
+            &[
+                "what-if",
+                "memory",
+                "--accelerators",
+                "1",
+                "--batch",
+                "256",
+                "--step",
+                "200ms",
+                "--readers",
+                "8",
+                "--prefetch",
+                "4",
+                "--decoded",
+                "602112B",
+            ],
+            "= 4.93 GB (F29)",
+        ),
+    ),
+    reckoned(
+        "C76",
+        "512 GPUs that wait 60 s every 15 minutes cost 25.60 each time and 17,000 a week",
+        Stands::Holds,
+        "25.6 and 17,203 at 3 an hour",
+        (
+            "F50",
+            &[
+                "what-if",
+                "checkpoint",
+                "--size",
+                "600GB",
+                "--write",
+                "10GB/s",
+                "--every",
+                "15m",
+                "--accelerators",
+                "512",
+                "--price",
+                "3",
+            ],
+            "17,203 a week",
+        ),
+    ),
+    reckoned(
+        "C77",
+        "2 M tokens every 3 s are 667 M tokens/s and 1.3 GB/s",
+        Stands::DoesNotHold,
+        "667 k tokens/s and 1.33 MB/s, a thousandth of it",
+        ("F03", &["need", "{ tokens_per_second = 666667, token_size = \"2 B\" }"], "1.33 MB/s"),
+    ),
+    reckoned(
+        "C78",
+        "each of 64 nodes then takes about 20 MB/s",
+        Stands::DoesNotHold,
+        "20.8 kB/s",
+        ("F03", &["need", "{ tokens_per_second = 666667, token_size = \"2 B\", hosts = 64 }"], "20.8 kB/s"),
+    ),
+    reckoned(
+        "C79",
+        "2 T tokens in shards of 100 MB are 40,000 shards, 625 for each of 64 nodes",
+        Stands::Holds,
+        "40,000 and 625, at 2 B a token",
+        (
+            "F34, F33",
+            &[
+                "what-if",
+                "shards",
+                "--dataset",
+                "4TB",
+                "--sample",
+                "8192B",
+                "--shard",
+                "100MB",
+                "--ranks",
+                "64",
+            ],
+            "ceil(40,000 / 64) = 625",
+        ),
+    ),
+    reckoned(
+        "C87",
+        "20 h in place of 2 h at 2 an hour are 36 more",
+        Stands::Holds,
+        "18 h of waiting, 36",
+        (
+            "F51",
+            &["what-if", "idle", "--accelerators", "1", "--busy", "0.1", "--over", "20h", "--price", "2"],
+            "36 at 2 an hour",
+        ),
+    ),
+    reckoned(
+        "C91",
+        "2 to 4 workers for each GPU: 4 to 8 for one",
+        Stands::DoesNotHold,
+        "2 to 4 for one",
+        (
+            "F37",
+            &[
+                "what-if",
+                "readers",
+                "--accelerators",
+                "1",
+                "--batch",
+                "1",
+                "--step",
+                "1s",
+                "--read",
+                "1s",
+                "--cores",
+                "8",
+            ],
+            "2 to 4 x accelerators: 2 to 4",
+        ),
+    ),
+    reckoned(
+        "C94",
+        "pinned memory saves 5 to 15 % of the time",
+        Stands::HoldsIf("steps take 23 to 69 ms and wait for their copy"),
+        "1.72 % of a step of 200 ms, by the figures of another article",
+        ("F36", TRANSFER, "saves 1.72 % of a step"),
+    ),
+    reckoned(
+        "C95",
+        "persistent workers save 5 to 10 % of the time",
+        Stands::HoldsIf("a start of 10 s meets epochs of 90 to 190 s"),
+        "7.69 % of each epoch of 120 s",
+        ("F43", &["what-if", "start", "--start", "10s", "--epoch", "120s", "--epochs", "10"], "= 7.69 %"),
+    ),
+    reckoned(
+        "C101",
+        "shards compress to 20 to 50 %, which saves as much of the transfer",
+        Stands::HoldsIf(
+            "samples compress at all, as JPEG do not, and readers unpack as fast as the link carries",
+        ),
+        "at a fifth of the size 8 readers of 400 MB/s gain 1.6 times on a link of 2 GB/s, and not 5",
+        (
+            "F41",
+            &[
+                "what-if",
+                "codec",
+                "--source",
+                "2GB/s",
+                "--ratio",
+                "5",
+                "--readers",
+                "8",
+                "--unpack",
+                "400MB/s",
+            ],
+            "1.6 times what the link carries",
+        ),
+    ),
+    reckoned(
+        "C108",
+        "a GPU of 10 an hour that idles for 30 % loses thousands a month",
+        Stands::Holds,
+        "2,160",
+        (
+            "F51",
+            &["what-if", "idle", "--accelerators", "1", "--busy", "0.7", "--price", "10"],
+            "2,160 at 10 an hour",
+        ),
+    ),
+    reckoned(
+        "C109",
+        "of 20 h with an idle share of 40 %, 8 h are compute",
+        Stands::DoesNotHold,
+        "8 h are idle, 12 h compute",
+        (
+            "F51",
+            &["what-if", "idle", "--accelerators", "1", "--busy", "0.6", "--over", "20h"],
+            "8 accelerator-hours are lost",
+        ),
+    ),
+    reckoned(
+        "C118",
+        "400 ms of computing and 600 ms of loading are 40 % utilization",
+        Stands::HoldsIf("they take turns"),
+        "66.7 % where one reader loads ahead",
+        (
+            "F25",
+            &[
+                "what-if",
+                "readers",
+                "--accelerators",
+                "1",
+                "--batch",
+                "1",
+                "--step",
+                "400ms",
+                "--read",
+                "600ms",
+            ],
+            "66.7 % busy",
+        ),
+    ),
+    reckoned(
+        "C130",
+        "50 TB in 50,000 shards for 256 GPUs",
+        Stands::Holds,
+        "1 GB each, 196 at most for a rank, which waits 0.35 % of an epoch for the others",
+        (
+            "F33, F34",
+            &[
+                "what-if",
+                "shards",
+                "--dataset",
+                "50TB",
+                "--sample",
+                "1MB",
+                "--shard",
+                "1GB",
+                "--ranks",
+                "256",
+            ],
+            "ceil(50,000 / 256) = 196 at most",
+        ),
+    ),
+    reckoned(
+        "C131",
+        "a shuffle buffer of 10,000 samples is 8 GB, which is manageable",
+        Stands::HoldsIf("there is one of them"),
+        "each reader has its own: 512 GB on a node of 8 GPUs with 8 readers each",
+        (
+            "F31",
+            &[
+                "what-if",
+                "memory",
+                "--accelerators",
+                "8",
+                "--batch",
+                "64",
+                "--step",
+                "200ms",
+                "--readers",
+                "8",
+                "--decoded",
+                "602112B",
+                "--shuffle",
+                "10000",
+                "--sample",
+                "800kB",
+            ],
+            "= 512 GB (F31)",
+        ),
+    ),
+    reckoned(
+        "C132",
+        "an index of 50 M samples with 80 B each is 4 GB",
+        Stands::Holds,
+        "4 GB, in each process that holds one",
+        (
+            "F32",
+            &[
+                "what-if",
+                "memory",
+                "--accelerators",
+                "1",
+                "--batch",
+                "64",
+                "--step",
+                "200ms",
+                "--readers",
+                "1",
+                "--decoded",
+                "602112B",
+                "--index",
+                "50e6",
+                "--entry",
+                "80B",
+            ],
+            "= 4 GB (F32)",
+        ),
+    ),
+    reckoned(
+        "C134",
+        "a batch of 38 MB crosses in 4.7 ms pageable and 1.4 ms pinned, 2.3 and 0.7 % of 200 ms",
+        Stands::Holds,
+        "4.82 and 1.38 ms, 2.41 and 0.688 %",
+        ("F36", TRANSFER, "4.82 ms, 2.41 % of a step"),
+    ),
+    reckoned(
+        "C139",
+        "1 or 2 cores for each of 8 GPUs leave 144 to 152 of 160 for workers",
+        Stands::Holds,
+        "144 to 152, 18 to 19 for each",
+        (
+            "F37",
+            &[
+                "what-if",
+                "readers",
+                "--accelerators",
+                "8",
+                "--batch",
+                "1",
+                "--step",
+                "1s",
+                "--read",
+                "1s",
+                "--cores",
+                "160",
+            ],
+            "144 to 152",
+        ),
+    ),
+    reckoned(
+        "C143",
+        "num_workers x prefetch_factor batches are fetched ahead",
+        Stands::Holds,
+        "8 x 2 = 16, which cover 3.2 s of steps of 200 ms",
+        (
+            "F28, F30",
+            &[
+                "what-if",
+                "memory",
+                "--accelerators",
+                "1",
+                "--batch",
+                "256",
+                "--step",
+                "200ms",
+                "--readers",
+                "8",
+                "--decoded",
+                "602112B",
+            ],
+            "16 x 200 ms = 3.2 s",
+        ),
+    ),
+];
+
+const CHECKPOINT_70B: &[&str] = &[
+    "what-if",
+    "checkpoint",
+    "--parameters",
+    "70e9",
+    "--write",
+    "10GB/s",
+    "--every",
+    "1h",
+    "--links",
+    "1024",
+    "--link",
+    "28GB/s",
+    "--accelerators",
+    "1024",
+];
+const CHECKPOINT_30S: &[&str] = &[
+    "what-if",
+    "checkpoint",
+    "--size",
+    "300GB",
+    "--write",
+    "10GB/s",
+    "--every",
+    "1h",
+    "--accelerators",
+    "512",
+    "--price",
+    "3",
+];
+const TRANSFER: &[&str] = &[
+    "what-if",
+    "transfer",
+    "--accelerators",
+    "1",
+    "--batch",
+    "64",
+    "--step",
+    "200ms",
+    "--decoded",
+    "602112B",
+    "--pageable",
+    "8GB/s",
+    "--pinned",
+    "28GB/s",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_claim_is_there_once_and_its_scenario_resolves() {
+        let mut ids: Vec<&str> = all().map(|claim| claim.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), MEASURED.len() + RECKONED.len());
+        for claim in MEASURED {
+            let Settled::Run(scenario) = claim.settled else { panic!("{}", claim.id) };
+            assert_eq!(named(&format!("claims/{}", claim.id)).map(|of| of.file), Some(scenario.file));
+            scenario::check_shape(scenario.text).unwrap_or_else(|error| panic!("{error}"));
+        }
+        assert!(named("claims/c21").is_none() && named("claims/c999").is_none() && named("c03").is_none());
+    }
+}

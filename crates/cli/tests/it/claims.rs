@@ -1,0 +1,78 @@
+//! The field's claims: each has an answer that anyone can make again.
+
+use std::fs;
+use std::path::Path;
+
+use crate::harness::Bench;
+
+/// Numbers of the claims, in the order of the list.
+fn ids(bench: &Bench) -> Vec<String> {
+    let listed = bench.run(&["claims"]).exits(0).out;
+    let is_id = |word: &&str| word.starts_with('C') && word[1..].chars().all(|c| c.is_ascii_digit());
+    let firsts =
+        listed.lines().filter(|line| !line.starts_with(' ')).filter_map(|line| line.split(' ').next());
+    firsts.filter(is_id).map(str::to_owned).collect()
+}
+
+/// What stands behind a label of the page of a claim.
+fn said<'a>(page: &'a str, label: &str) -> Option<&'a str> {
+    page.lines().find_map(|line| line.strip_prefix(label)).map(str::trim)
+}
+
+/// Words of a command, of which single quotes hold together what spaces part.
+fn words(command: &str) -> Vec<String> {
+    let pieces = command.split('\'').enumerate();
+    let words = pieces.flat_map(|(number, piece)| {
+        if number % 2 == 1 {
+            vec![piece.to_owned()]
+        } else {
+            piece.split_whitespace().map(str::to_owned).collect()
+        }
+    });
+    words.collect()
+}
+
+#[test]
+fn each_claim_is_settled_as_it_says() {
+    let bench = Bench::new();
+    let ids = ids(&bench);
+    assert!(ids.len() > 40, "{ids:?}");
+    let mut reckoned = 0;
+    for id in &ids {
+        let page = bench.run(&["claims", &id.to_lowercase()]).exits(0).out;
+        let command = words(said(&page, "settle it").unwrap());
+        assert_eq!(command[0], "feedline", "{page}");
+        if let Some(shows) = said(&page, "it shows") {
+            let asked: Vec<&str> = command[1..].iter().map(String::as_str).collect();
+            bench.run(&asked).exits(0).says(shows);
+            reckoned += 1;
+        } else {
+            assert_eq!(command[1..], ["run".to_owned(), format!("claims/{}", id.to_lowercase())]);
+            assert!(page.contains("\nversion = 1\n"), "{page}");
+        }
+    }
+    assert!(reckoned > 25, "{reckoned}");
+}
+
+#[test]
+fn a_claim_is_a_scenario_of_any_verb() {
+    let bench = Bench::new();
+    bench.run(&["check", "claims/c03"]).exits(0).says("ok: ");
+    bench.run(&["plan", "claims/C03", "--set", "dataset.samples=8"]).exits(0).says("8 files of 130,000 B");
+    // What is named is refused where it is none, and a file of that name is what it is.
+    bench.run(&["run", "claims/c999"]).exits(2).says("there is no claim `c999`");
+    bench.run(&["run", "claims/c21"]).exits(2).says("settled by arithmetic").says("feedline what-if idle");
+    bench.run(&["claims", "c999"]).exits(2).says("there is no claim `c999`");
+    fs::create_dir_all(bench.path("claims/c03")).unwrap();
+    bench.run(&["check", "claims/c03", "--need", "1 MB/s"]).exits(0);
+}
+
+#[test]
+fn the_book_has_the_table_of_this_version() {
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/generated/claims.md");
+    let printed = Bench::new().run(&["claims", "--markdown"]).exits(0).out;
+    assert!(
+        fs::read_to_string(book).unwrap() == printed,
+        "feedline claims --markdown makes docs/src/generated/claims.md"
+    );
+}
