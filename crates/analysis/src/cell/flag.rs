@@ -192,6 +192,13 @@ pub enum Flag {
         /// Share of all bytes that it moved, 0 to 1.
         share: f64,
     },
+    /// Pages of this process's own memory had to be read from storage: it was swapped out, or its program dropped.
+    Faulted {
+        /// Such page faults.
+        faults: u64,
+        /// By operation of the cell.
+        per_op: f64,
+    },
     /// Reads that had not come back when a repetition was closed.
     Abandoned {
         /// How many.
@@ -389,6 +396,7 @@ impl Flag {
             | Self::Stolen { .. }
             | Self::OthersRead { .. }
             | Self::OthersWrote { .. }
+            | Self::Faulted { .. }
             | Self::WaitsElsewhere { .. }
             | Self::FillsDecide { .. } => Gravity::ForbidsStarves,
             // A repetition that failed would have been slower, if anything, so that STARVES stands.

@@ -18,6 +18,14 @@ use crate::cell::repetitions::WINDOW_NS_MIN;
 use crate::cell::steadiness;
 use crate::cell::system::{Reconciliation, SystemFigures};
 
+/// The engine whose reads are page faults.
+const MAP: &str = "mmap";
+// Each of them keeps a thread for as long as a read of the device: one for each hundred operations is where that shows in
+// the mean. A few come of a program's first use of a page.
+/// Page faults that read, by operation, above which this process waited for its own memory.
+const FAULTS_PER_OP_MAX: f64 = 0.01;
+/// The fewest of them that are worth a word.
+const FAULTS_MIN: u64 = 20;
 // A queue whose server has one station is twice as slow at 70 % of its capacity as at 40 %: well before its ceiling the client
 // adds latency of its own.
 /// Share of the null ceiling above which the client, not the storage, is being measured.
@@ -146,6 +154,7 @@ pub(crate) fn flags(
         read_errors(&all),
         failed_repetitions(reps),
         stolen(cell, used, context.cores_online),
+        faulted(cell, storage, used),
         abandoned(&all),
         exhausted(used),
         clamped(used),
@@ -338,6 +347,17 @@ fn stolen(cell: &Cell, used: &[&Rep], cores_online: Option<u32>) -> Option<Flag>
 /// Processor time that the threads of a cell could have had.
 pub(crate) fn available_ns(rep: &Rep, threads: u32) -> f64 {
     rep.usage.wall_ns as f64 * f64::from(rep.usage.cores.min(threads.max(1)))
+}
+
+/// Whether this process waited for its own memory. Through a map, faults that read are the reads.
+fn faulted(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
+    if !storage || cell.engine == MAP {
+        return None;
+    }
+    let faults = used.iter().map(|rep| rep.usage.major_faults).fold(0, u64::saturating_add);
+    let operations: u64 = used.iter().map(|rep| counted(rep, counter::OPS)).sum();
+    let per_op = faults as f64 / operations.max(1) as f64;
+    (faults >= FAULTS_MIN && per_op > FAULTS_PER_OP_MAX).then_some(Flag::Faulted { faults, per_op })
 }
 
 fn abandoned(all: &[&Rep]) -> Option<Flag> {

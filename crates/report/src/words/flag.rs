@@ -67,6 +67,7 @@ pub(crate) fn words(flag: &Flag) -> String {
         Flag::OthersWrote { share } => {
             format!("{} of the bytes that the device moved were written by others", percent(*share))
         }
+        Flag::Faulted { faults, per_op } => faulted(*faults, *per_op),
         Flag::Abandoned { reads } => format!("{} abandoned", counted_noun(*reads, "read")),
         Flag::Exhausted { .. } => "dataset read once before the window ended".to_owned(),
         Flag::RanOut { steps, asked, .. } => ran_out(*steps, *asked),
@@ -176,6 +177,11 @@ fn waited(share: f64, crowd: Option<&Crowd>) -> String {
     } else {
         format!("{waited}: this process used {own_cores:.1} of {cores} cores, all others {others_cores:.1}")
     }
+}
+
+fn faulted(faults: u64, per_op: f64) -> String {
+    let faults = counted_noun(faults, "page fault");
+    format!("own memory was read from storage: {faults}, {per_op:.2} for each operation")
 }
 
 /// ` (stress-ng, tar)`.
@@ -318,6 +324,7 @@ pub(crate) fn advice(flag: &Flag) -> &'static str {
         Flag::OthersWrote { .. } => {
             "storage is not judged by it: stop what else writes to this device, and measure again"
         }
+        Flag::Faulted { .. } => ENOUGH_MEMORY,
         Flag::Abandoned { .. } => "the storage stalled at the end; look at the tail of the latencies",
         Flag::Exhausted { .. } => "use a larger dataset for a full window",
         Flag::RanOut { .. } => "use a larger dataset for all steps",
@@ -374,6 +381,8 @@ const LONGER_EPOCHS: &str =
     "storage is not judged by it: use a larger dataset and more steps, so that fills are a smaller part";
 const STOP_OTHERS: &str =
     "storage is not judged by it: stop what else runs on this machine, and measure again";
+const ENOUGH_MEMORY: &str = "storage is not judged by it: this process was swapped out, or its program dropped from memory; \
+                             stop what else needs memory, or lower load.queue_depth and load.block_size";
 const SLOWER_SERVER: &str =
     "use fewer requests a second, longer delays, or a machine with idle processors for the server";
 const FEWER_REQUESTS: &str =

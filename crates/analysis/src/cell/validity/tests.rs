@@ -503,3 +503,25 @@ fn bytes_without_storage_behind_them_forbid_a_verdict() {
     let uncounted = Flag::NotFromStorage { share: 0.25, compresses: false };
     assert_eq!(holes(250_000_000, 0, "cold", "fuse.any"), [uncounted], "its holes are all that is known");
 }
+
+#[test]
+fn faults_that_read_are_memory_that_was_missing_but_through_a_map() {
+    let faults = |each: u64, engine: &str| {
+        flags_of(|builder| {
+            builder.edit_cell("c", |cell| cell.engine = engine.to_owned());
+            builder.edit_reps("c", |rep| rep.usage.major_faults = each);
+        })
+    };
+    // Three repetitions of 10,000 reads each.
+    assert_eq!(faults(100, "pread"), [], "one for a hundred reads");
+    let flags = faults(101, "pread");
+    assert!(matches!(flags[..], [Flag::Faulted { faults: 303, per_op }] if per_op > 0.01), "{flags:?}");
+    assert_eq!(flags[0].gravity(), Gravity::ForbidsStarves);
+    assert_eq!(faults(101, "mmap"), []);
+    // Of few operations a fault or two are nothing.
+    let few = flags_of_reps(|rep| {
+        rep.usage.major_faults = 6;
+        rep.counters.insert(counter::OPS.to_owned(), 200);
+    });
+    assert!(!few.iter().any(|flag| matches!(flag, Flag::Faulted { .. })), "{few:?}");
+}

@@ -115,7 +115,8 @@ fn name_and_next(flag: &Flag) -> (&'static str, Option<Flag>) {
             ("waited for a processor", Flag::OthersRead { share: 0.4, names: vec![named("tar")] })
         }
         Flag::OthersRead { .. } => ("others read", Flag::OthersWrote { share: 0.4 }),
-        Flag::OthersWrote { .. } => ("others wrote", Flag::StandsIn { asked: named("io_uring") }),
+        Flag::OthersWrote { .. } => ("others wrote", Flag::Faulted { faults: 340, per_op: 0.02 }),
+        Flag::Faulted { .. } => ("waited for its own memory", Flag::StandsIn { asked: named("io_uring") }),
         Flag::StandsIn { .. } => return ("stands in", None),
     };
     (name, Some(next))
@@ -254,6 +255,7 @@ fn every_flag_says_what_was_found_and_what_to_do() {
         "own threads waited for a processor 10 % of the time",
         "others read 40 % of what the device delivered (tar)",
         "40 % of the bytes that the device moved were written by others",
+        "own memory was read from storage: 340 page faults, 0.02 for each operation",
         "stands in for io_uring",
     ];
     assert_eq!(said, expected);
