@@ -4,8 +4,6 @@ mod asked;
 mod known;
 mod scenarios;
 
-use std::path::Path;
-
 use asked::{
     Around, CacheAsked, CheckpointAsked, CodecAsked, CopyAsked, IdleAsked, JobAsked, MemoryAsked, OrderAsked,
     PolicyAsked, Question, ReadersAsked, ShardsAsked, StartAsked, TransferAsked,
@@ -83,7 +81,7 @@ impl Asked<'_> {
 }
 
 fn known(around: &Around) -> Result<Known, Failure> {
-    Known::of(around.from.as_deref().map(Path::new))
+    Known::of(around.from.as_deref())
 }
 
 /// A need in its short form.

@@ -107,13 +107,7 @@ pub(crate) fn words(flag: &Flag) -> String {
         Flag::FillsDecide { long_run } => {
             format!("short epochs: without their fills AU {} is foretold", utilization(*long_run))
         }
-        Flag::LongFill { share, first_batch_ns } => {
-            format!(
-                "first batch after {}, {} of the job",
-                format_duration_ns(*first_batch_ns),
-                percent(*share)
-            )
-        }
+        Flag::LongFill { share, first_batch_ns } => long_fill(*share, *first_batch_ns),
         Flag::AuApart { dlio_au, .. } => format!("AU {} as DLIO counts it", utilization(*dlio_au)),
         Flag::NotAsPredicted { predicted, .. } => {
             format!("AU {} foretold by closed-loop reads", utilization(*predicted))
@@ -272,6 +266,10 @@ fn delayed_ack(p50_ns: u64) -> String {
 fn not_decoded(samples: u64, share: f64, first: Option<&str>) -> String {
     let first = first.map(|words| format!(" (the first: {words})")).unwrap_or_default();
     format!("{} not decoded, {} of all{first}", counted_noun(samples, "sample"), percent(share))
+}
+
+fn long_fill(share: f64, first_batch_ns: u64) -> String {
+    format!("first batch after {}, {} of the job", format_duration_ns(first_batch_ns), percent(share))
 }
 
 /// What to do about it.
