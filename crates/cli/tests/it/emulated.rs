@@ -50,6 +50,22 @@ pub(crate) fn verdict<'a>(page: &'a str, target: &str) -> &'a str {
     said.next_back().unwrap_or_else(|| panic!("no verdict on {target} in:\n{page}"))
 }
 
+/// By the name of Google Cloud Storage, whose XML API is S3's.
+#[test]
+fn a_bucket_of_google_is_read_as_one_of_s3_is() {
+    let bench = Bench::new();
+    bench.write("s.toml", &by_count(&network("", &BUCKET.replace("s3://", "gs://")), SMALL));
+    let ran = bench.run(&["run", "s.toml"]).exits(0);
+    assert_eq!(verdict(&ran.out, "bucket"), "DEMO");
+    assert_eq!(bench.run_json()["targets"][0]["at"], "gs://demo/run");
+    let reps = bench.reps();
+    for engine in ["lean", "sdk"] {
+        let of_engine = reps.iter().find(|rep| rep["cell"].as_str().unwrap().contains(engine)).unwrap();
+        assert!(count(of_engine, "ops") > 0, "{of_engine}");
+    }
+    assert!(reps.iter().all(|rep| rep["errors"] == serde_json::json!({})));
+}
+
 #[test]
 fn a_disk_is_judged_and_servers_of_its_own_are_shown() {
     let bench = all_three(SMALL);

@@ -15,7 +15,7 @@ fn closed_port() -> u16 {
 fn wrong_urls_are_usage_errors_that_say_what_to_write() {
     let bench = Bench::new();
     let check = |url: &str| bench.run(&["check", url, NEED[0], NEED[1]]).exits(2);
-    check("gs://bucket").says("storage.googleapis.com");
+    check("gs://id:secret@bucket").says("never from a scenario");
     check("nfs://filer").says("nfs://host/export");
     check("s3://id:secret@bucket").says("never from a scenario");
     bench.run(&["run", "s3://bucket"]).exits(2).says("--need");
@@ -28,6 +28,8 @@ fn check_and_plan_connect_to_nothing() {
     let url = format!("nfs://127.0.0.1:{}/export", closed_port());
     bench.run(&["check", &url, NEED[0], NEED[1]]).exits(0).says("ok:");
     bench.run(&["plan", "s3://bucket/x", NEED[0], NEED[1]]).exits(0).says("GET and HEAD a second");
+    let google = bench.run(&["plan", "gs://bucket/x", NEED[0], NEED[1]]).exits(0);
+    google.says("region auto").says("endpoint https://storage.googleapis.com").says("GET and HEAD a second");
 }
 
 #[test]

@@ -75,11 +75,14 @@ pub(crate) fn config(written: &Target, problems: &mut Problems) -> Option<Backen
                 addresses,
             }))
         }
-        Address::S3(S3Address { bucket, prefix, .. }) => Some(BackendConfig::S3(S3Config {
+        Address::S3(S3Address { bucket, prefix, service, .. }) => Some(BackendConfig::S3(S3Config {
             bucket: bucket.clone(),
             prefix: prefix.clone(),
-            region: written.region.optional()?,
-            endpoint: written.endpoint.optional()?,
+            region: written.region.optional()?.or(service.place().map(|(_, region)| region.to_owned())),
+            endpoint: written
+                .endpoint
+                .optional()?
+                .or(service.place().map(|(endpoint, _)| endpoint.to_owned())),
             style: written.style.value_or(BucketStyle::Auto)?,
             ca: written.ca.optional::<String>()?.map(PathBuf::from),
             keys: keys(written, problems)?,

@@ -9,7 +9,7 @@ use crate::value::schema;
 
 const NFS_FORM: &str =
     "write nfs://host/export/folder, with ?nfsport=N&mountport=N where the server has no port mapper";
-const S3_FORM: &str = "write s3://bucket or s3://bucket/prefix";
+const S3_FORM: &str = "write s3://bucket or s3://bucket/prefix (gs:// for Google Cloud Storage)";
 
 /// What `at` names.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,12 +62,32 @@ pub(crate) struct NfsAddress {
     pub(crate) path: String,
 }
 
-/// `s3://bucket[/prefix]`.
+/// `s3://bucket[/prefix]`, and `gs://bucket[/prefix]` of Google Cloud Storage, whose XML API speaks S3.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct S3Address {
     pub(crate) text: String,
+    /// Whose bucket it is, where nothing else is said.
+    pub(crate) service: Service,
     pub(crate) bucket: String,
     pub(crate) prefix: String,
+}
+
+/// A service that speaks S3.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Service {
+    Aws,
+    Google,
+}
+
+impl Service {
+    /// Where it is reached, and the region that its signatures name; nothing of AWS, whose endpoints follow from the region.
+    // <https://cloud.google.com/storage/docs/interoperability>: HMAC keys sign as S3's do, and the location may be `auto`.
+    pub(crate) fn place(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Aws => None,
+            Self::Google => Some(("https://storage.googleapis.com", "auto")),
+        }
+    }
 }
 
 /// What is wrong with an address, and what to write.
@@ -75,7 +95,7 @@ type Refusal = (String, String);
 
 impl Written for Address {
     fn expected() -> String {
-        "a path such as \"/mnt/data/bench\", \"nfs://host/export\", \"s3://bucket/prefix\", or \"null:\""
+        "a path such as \"/mnt/data/bench\", \"nfs://host/export\", \"s3://bucket/prefix\", \"gs://bucket/prefix\", or \"null:\""
             .to_owned()
     }
 
@@ -106,7 +126,7 @@ schema!(Address, "address", {
         },
         {
             "description": "A bucket, or what lies below a prefix in it.",
-            "pattern": r"^s3://[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9](/[^\s?#%]*)?$"
+            "pattern": r"^(s3|gs)://[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9](/[^\s?#%]*)?$"
         }
     ]
 });
@@ -126,7 +146,8 @@ fn address(at: &str) -> Result<Address, Refusal> {
         _ => match at.split_once("://") {
             None => Ok(Address::Path(at.to_owned())),
             Some(("nfs", rest)) => nfs(at, rest).map(Address::Nfs),
-            Some(("s3", rest)) => s3(at, rest).map(Address::S3),
+            Some(("s3", rest)) => bucket(at, Service::Aws, rest).map(Address::S3),
+            Some(("gs", rest)) => bucket(at, Service::Google, rest).map(Address::S3),
             Some((scheme, _)) => Err(other_scheme(scheme)),
         },
     }
@@ -135,10 +156,6 @@ fn address(at: &str) -> Result<Address, Refusal> {
 fn other_scheme(scheme: &str) -> Refusal {
     let help = match scheme {
         "file" => "write the plain path",
-        // Refused with what works, since the name is what people try first.
-        "gs" => {
-            "its S3 interface can be measured: write s3://bucket, with endpoint = \"https://storage.googleapis.com\""
-        }
         "http" | "https" => {
             "a service that speaks S3 is written s3://bucket, and its URL without the bucket in the key `endpoint`"
         }
@@ -222,7 +239,7 @@ fn ports(both: Option<u16>, query: Option<&str>) -> Result<(Option<u16>, Option<
     Ok((nfs_port, mount_port))
 }
 
-fn s3(text: &str, rest: &str) -> Result<S3Address, Refusal> {
+fn bucket(text: &str, service: Service, rest: &str) -> Result<S3Address, Refusal> {
     let refused = |wrong: String| (wrong, S3_FORM.to_owned());
     let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
     if bucket.contains('@') {
@@ -249,7 +266,7 @@ fn s3(text: &str, rest: &str) -> Result<S3Address, Refusal> {
         let help = "3 to 63 letters, digits, `.`, `-` and `_`, of which the first and the last are letters or digits";
         return Err((wrong, help.to_owned()));
     }
-    Ok(S3Address { text: text.to_owned(), bucket: bucket.to_owned(), prefix: prefix.to_owned() })
+    Ok(S3Address { text: text.to_owned(), service, bucket: bucket.to_owned(), prefix: prefix.to_owned() })
 }
 
 /// Names as they are, with nothing to decode in them.
@@ -304,6 +321,12 @@ mod tests {
         {
             let Ok(Address::S3(address)) = address(text) else { panic!("{text}") };
             assert_eq!((address.bucket.as_str(), address.prefix.as_str()), (bucket, prefix));
+            assert_eq!(address.service, Service::Aws);
         }
+        let Ok(Address::S3(google)) = address("gs://train/a") else { panic!("gs://") };
+        assert_eq!(
+            (google.service, google.bucket.as_str(), google.prefix.as_str()),
+            (Service::Google, "train", "a")
+        );
     }
 }

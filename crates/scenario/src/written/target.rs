@@ -43,8 +43,8 @@ table! {
     #[schemars(extend("required" = ["at"]))]
     pub(crate) struct Target {
         /// The folder under test; or the node of a block device such as `/dev/nvme0n1`, which is only ever read; or
-        /// `nfs://host[:port]/export/folder`, reached without a mount; or `s3://bucket/prefix`; or `null:` for no storage
-        /// at all (the client's own ceiling). feedline writes only into a marked folder below the folder.
+        /// `nfs://host[:port]/export/folder`, reached without a mount; or `s3://bucket/prefix`, or `gs://bucket/prefix`; or
+        /// `null:` for no storage at all (the client's own ceiling). feedline writes only into a marked folder below the folder.
         at: Address,
         /// Title in plots. Default: the name.
         title: Text,

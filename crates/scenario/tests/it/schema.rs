@@ -159,6 +159,8 @@ fn the_schema_agrees_with_the_reader_on_values() {
         "targets.u = { at = \"nfs://filer\" }",
         "targets.u = { at = \"nfs://user@filer/export\" }",
         "targets.u = { at = \"gs://bucket\" }",
+        "targets.u = { at = \"gs://bucket/a\", endpoint = \"https://private.googleapis.com\" }",
+        "targets.u = { at = \"az://container\" }",
         "targets.u = { at = \"nfs://filer/e\", connections = [1, 4000] }",
         "targets.u = { at = \"s3://bucket\", connections = 4097 }",
         "targets.u = { at = \"s3://bucket\", connections = 0 }",
