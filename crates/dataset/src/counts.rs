@@ -101,10 +101,7 @@ impl Part {
     #[inline]
     fn sum(&self, first: usize, end: usize) -> u64 {
         match self {
-            // A run of them fits 32 bits, which are added up twice as fast as 64.
-            Self::One(numbers) => {
-                numbers[first..end].iter().map(|number| u32::from(*number)).sum::<u32>().into()
-            }
+            Self::One(numbers) => sum_of_bytes(&numbers[first..end]),
             Self::Two(numbers) => {
                 numbers[first..end].iter().map(|number| u32::from(*number)).sum::<u32>().into()
             }
@@ -135,6 +132,18 @@ impl Part {
             Self::Eight(numbers) => skipped(&numbers[first..], index),
         }
     }
+}
+
+/// The sum of the bytes of a run, eight at a time: four sums of 16 bits, which a run of [`RUN`] does not fill.
+// A ticket of a shuffled epoch asks for two dozen such sums; added up one by one they took most of its time.
+#[inline]
+fn sum_of_bytes(bytes: &[u8]) -> u64 {
+    const LOW: u64 = 0x00ff_00ff_00ff_00ff;
+    let (eights, rest) = bytes.as_chunks::<8>();
+    let sums = eights.iter().map(|eight| u64::from_le_bytes(*eight));
+    let sums = sums.fold(0_u64, |sums, eight| sums + (eight & LOW) + (eight >> 8 & LOW));
+    let [a, b, c, d] = [0, 16, 32, 48].map(|shift| sums >> shift & 0xffff);
+    a + b + c + d + rest.iter().map(|byte| u64::from(*byte)).sum::<u64>()
 }
 
 #[cfg(test)]
@@ -181,6 +190,13 @@ mod tests {
         };
         for len in [PART - 1, PART, PART + 1, 6 * PART + RUN + 1] {
             assert_sums(&(0..len).map(number).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_run_of_the_largest_bytes_is_added_up() {
+        for len in 0..=RUN as usize {
+            assert_eq!(sum_of_bytes(&vec![255; len]), 255 * len as u64);
         }
     }
 

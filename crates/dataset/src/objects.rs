@@ -10,6 +10,8 @@ use crate::sizes::{LARGEST_PER_MEAN, LogNormal};
 
 /// Sizes that are drawn in one go.
 const SIZES_PER_PART: u64 = 1 << 16;
+/// Sizes that are drawn before they are used.
+const SIZES_AT_ONCE: usize = 1 << 20;
 
 /// A path relative to a target's root, always below it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -98,6 +100,18 @@ impl Varied {
         });
         let (total_bytes, bytes_max) = parts.into_iter().fold((0, 0), sum_and_max);
         Self { folder, files_per_folder, sizes, count, total_bytes, bytes_max }
+    }
+
+    /// All sizes one behind the other, 8 bytes each, the lowest first.
+    pub(crate) fn each_part_of_sizes(&self, mut each: impl FnMut(&[u8])) {
+        let count = u64::from(self.count);
+        // A few million at a time: all of them would be a gigabyte.
+        for first in (0..count).step_by(SIZES_AT_ONCE) {
+            let len = (count - first).min(SIZES_AT_ONCE as u64);
+            let bytes = |object| self.sizes.at(first + object).to_le_bytes();
+            let parts = in_parts(len, SIZES_PER_PART, |objects| objects.flat_map(bytes).collect::<Vec<u8>>());
+            parts.iter().for_each(|part| each(part));
+        }
     }
 
     /// What draws the sizes, by the numbers of objects.

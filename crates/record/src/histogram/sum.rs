@@ -13,6 +13,8 @@ use super::{
 #[derive(Debug, Clone)]
 pub struct HistogramSum {
     bounds: Bounds,
+    /// Counters for each doubling of the latency.
+    half: u64,
     /// An empty histogram with these bounds.
     empty: fn() -> Histogram<u64>,
     /// Slot of the first counter that is held.
@@ -35,7 +37,8 @@ impl HistogramSum {
     }
 
     fn with(bounds: Bounds, empty: fn() -> Histogram<u64>) -> Self {
-        Self { bounds, empty, first: 0, counts: Vec::new(), len: 0 }
+        let half = half_of(bounds.digits as u8);
+        Self { bounds, half, empty, first: 0, counts: Vec::new(), len: 0 }
     }
 
     /// Adds the histogram that a text holds. Takes bounded memory and time whatever the text.
@@ -53,12 +56,12 @@ impl HistogramSum {
         } else {
             let Bounds { digits, low_ns, high_ns } = Bounds::stated(&plain)?;
             let other = decoded(&plain)?;
-            if slot_of(other.max(), self.half()) >= self.slots() {
+            if slot_of(other.max(), self.half) >= self.slots() {
                 return Err(HistogramError::Bounds { digits, low_ns, high_ns });
             }
             for step in other.iter_recorded() {
                 let low_ns = other.lowest_equivalent(step.value_iterated_to());
-                let (slot, count) = (slot_of(low_ns, self.half()), step.count_at_value());
+                let (slot, count) = (slot_of(low_ns, self.half), step.count_at_value());
                 match found.last_mut() {
                     // Several counters of a finer histogram are one of this.
                     Some((last, sum)) if *last == slot => *sum += count,
@@ -108,19 +111,19 @@ impl HistogramSum {
 
     /// Smallest latency of the lowest counter that was counted in, nanoseconds; 0 where none was.
     pub fn min(&self) -> u64 {
-        if self.is_empty() { 0 } else { value_of(self.first, self.half()) }
+        if self.is_empty() { 0 } else { value_of(self.first, self.half) }
     }
 
     /// Largest latency of the highest counter that was counted in, nanoseconds; 0 where none was.
     pub fn max(&self) -> u64 {
-        self.recorded().last().map_or(0, |(value_ns, _)| value_ns)
+        self.counts.len().checked_sub(1).map_or(0, |last| self.highest_of(last))
     }
 
     /// Mean latency, nanoseconds, of which each counter stands for its middle; 0 where nothing was counted.
     pub fn mean(&self) -> f64 {
         let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         counted.fold(0.0, |mean, (index, count)| {
-            let low_ns = value_of(self.first + index, self.half());
+            let low_ns = value_of(self.first + index, self.half);
             let middle_ns = low_ns + (self.highest_of(index) + 1 - low_ns) / 2;
             mean + middle_ns as f64 * *count as f64 / self.len as f64
         })
@@ -147,7 +150,7 @@ impl HistogramSum {
             match next.checked_sub(1) {
                 None => 0,
                 // As HdrHistogram has it: the lowest of all is a lower end, every other quantile an upper one.
-                Some(index) if quantile <= 0.0 => value_of(self.first + index, self.half()),
+                Some(index) if quantile <= 0.0 => value_of(self.first + index, self.half),
                 Some(index) => self.highest_of(index),
             }
         })
@@ -163,19 +166,15 @@ impl HistogramSum {
         histogram
     }
 
-    fn half(&self) -> u64 {
-        half_of(self.bounds.digits as u8)
-    }
-
     /// Counters of a whole histogram with these bounds.
     fn slots(&self) -> usize {
-        let half = self.half() as usize;
-        (slot_of(self.bounds.high_ns, self.half()) / half + 1) * half
+        let half = self.half as usize;
+        (slot_of(self.bounds.high_ns, self.half) / half + 1) * half
     }
 
     /// The largest latency that a held counter stands for.
     fn highest_of(&self, index: usize) -> u64 {
-        value_of(self.first + index + 1, self.half()) - 1
+        value_of(self.first + index + 1, self.half) - 1
     }
 }
 
