@@ -98,6 +98,7 @@ fn indexed(layout: Layout, chooses: bool, shard: &[u8]) {
 fuzz_target!(|data: &[u8]| {
     let Some((kind, input)) = data.split_first() else { return };
     let _ = formats::detect("shard", input);
+    let _ = formats::foreign("shard.arrow", input);
     let _ = formats::parse_zarr_metadata(input);
     let which = usize::from(kind & 0x0f) % LAYOUTS.len();
     let (layout, chooses) = (LAYOUTS[which], kind & CHOOSES != 0);

@@ -185,7 +185,9 @@ mod tests {
             found.extend([0; 16]);
             at += layout.len();
         }
-        parts.iter().for_each(|(.., layout)| found.extend(layout));
+        for (.., layout) in parts {
+            found.extend(layout);
+        }
         found
     }
 

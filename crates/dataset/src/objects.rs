@@ -110,7 +110,9 @@ impl Varied {
             let len = (count - first).min(SIZES_AT_ONCE as u64);
             let bytes = |object| self.sizes.at(first + object).to_le_bytes();
             let parts = in_parts(len, SIZES_PER_PART, |objects| objects.flat_map(bytes).collect::<Vec<u8>>());
-            parts.iter().for_each(|part| each(part));
+            for part in &parts {
+                each(part);
+            }
         }
     }
 

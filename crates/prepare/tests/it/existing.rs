@@ -43,7 +43,9 @@ fn files_are_listed_in_order_and_empty_ones_left_out() {
 fn a_file_of_many_samples_that_no_layout_reads_is_not_taken_for_one_unsaid() {
     let found = |files: &[(&str, &[u8])], layout| {
         let store = MemoryStore::default();
-        files.iter().for_each(|(name, bytes)| store.put(name, bytes));
+        for (name, bytes) in files {
+            store.put(name, bytes);
+        }
         let existing = plan::Existing { layout, ..plan::Existing::any(None) };
         let prepared = prepare_with(&store, &DatasetSpec::Existing(existing), 1).unwrap();
         assert_eq!(
