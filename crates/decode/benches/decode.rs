@@ -9,7 +9,7 @@ const SAMPLE_BYTES: u64 = 114_660;
 
 fn work(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("decode");
-    for work in [Work::Checksum, Work::Copy, Work::Gzip, Work::Zstd, Work::Jpeg] {
+    for work in [Work::Checksum, Work::Copy, Work::Gzip, Work::Zstd, Work::Jpeg, Work::Png] {
         let bytes = StandIn::new(work, SAMPLE_BYTES, 1)
             .map_or_else(|| vec![7; SAMPLE_BYTES as usize], |stand_in| stand_in.bytes().to_vec());
         let mut decoder = Decoder::new(work, None);

@@ -9,6 +9,7 @@ mod checksum;
 mod error;
 mod gzip;
 mod jpeg;
+mod png;
 mod stand_in;
 mod zstd;
 
@@ -35,6 +36,7 @@ enum Machine {
     Gzip(gzip::Gzip),
     Zstd(zstd::Zstd),
     Jpeg(jpeg::Jpeg),
+    Png(png::Png),
 }
 
 impl Decoder {
@@ -48,6 +50,7 @@ impl Decoder {
             Work::Gzip => Machine::Gzip(gzip::Gzip::new()),
             Work::Zstd => Machine::Zstd(zstd::Zstd::new()),
             Work::Jpeg => Machine::Jpeg(jpeg::Jpeg::new()),
+            Work::Png => Machine::Png(png::Png::new()),
         };
         Self { machine, stand_in: stand_in.map(StandIn::shared) }
     }
@@ -72,6 +75,7 @@ impl Decoder {
             Machine::Gzip(gzip) => gzip.decode(bytes),
             Machine::Zstd(zstd) => zstd.decode(bytes),
             Machine::Jpeg(jpeg) => jpeg.decode(bytes),
+            Machine::Png(png) => png.decode(bytes),
         }
     }
 }

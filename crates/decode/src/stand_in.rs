@@ -4,6 +4,7 @@ mod draw;
 mod huffman;
 mod packed;
 mod photo;
+mod picture;
 
 use std::io::Write;
 use std::sync::Arc;
@@ -25,8 +26,9 @@ pub struct StandIn {
 
 impl StandIn {
     /// A sample for `work` that is about as large as `bytes`: half-compressible data for gzip and Zstandard, and for
-    /// JPEG an image of noise with the spectrum of a photograph, at 0.6 bytes for each pixel. From 2 KiB on the size is
-    /// within 5 %; below, headers come on top, and no image becomes larger than 160 MB, as its pixels are limited.
+    /// JPEG an image of noise with the spectrum of a photograph, at 0.6 bytes for each pixel; for PNG a slope with noise, at 1.8
+    /// bytes for each. From 2 KiB on the size is within 5 %; below, headers come on top, and no image becomes larger than 160
+    /// MB (PNG: 64 MiB), as its pixels are limited.
     ///
     /// `None` for a checksum, a copy and a stated time, which take any bytes.
     pub fn new(work: Work, bytes: u64, seed: u64) -> Option<Self> {
@@ -35,6 +37,7 @@ impl StandIn {
             Work::Gzip => packed::sample(bytes, seed, gzip),
             Work::Zstd => packed::sample(bytes, seed, zstd),
             Work::Jpeg => photo::sample(bytes, seed),
+            Work::Png => picture::sample(bytes, seed),
         };
         Some(Self { bytes: made.into() })
     }

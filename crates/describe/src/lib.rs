@@ -267,7 +267,7 @@ fn training(load: &plan::Load) -> Option<record::Training> {
     // Measured work has its time in the histograms; only a stated time is part of the plan.
     let decode_cost_ns = training.decode.and_then(|decode| match decode.work {
         Work::Cost { per_sample_ns } | Work::Processor { per_sample_ns } => Some(per_sample_ns),
-        Work::Checksum | Work::Copy | Work::Gzip | Work::Zstd | Work::Jpeg => None,
+        Work::Checksum | Work::Copy | Work::Gzip | Work::Zstd | Work::Jpeg | Work::Png => None,
     });
     Some(record::Training {
         accelerators: training.accelerators,

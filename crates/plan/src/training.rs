@@ -94,6 +94,8 @@ pub enum Work {
     Zstd,
     /// A baseline or progressive JPEG to pixels.
     Jpeg,
+    /// A PNG to pixels.
+    Png,
 }
 
 impl Work {
@@ -117,6 +119,7 @@ impl Work {
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",
             Self::Jpeg => "jpeg",
+            Self::Png => "png",
         }
     }
 }

@@ -354,7 +354,7 @@ pub struct Training {
     pub prefetch: u32,
     /// Whether accelerators wait for each other after every step.
     pub barrier: bool,
-    /// What is done to each sample: `checksum`, `copy`, `gzip`, `zstd`, `jpeg`, `cpu`, `cost`.
+    /// What is done to each sample: `checksum`, `copy`, `gzip`, `zstd`, `jpeg`, `png`, `cpu`, `cost`.
     pub decode: Option<String>,
     /// Stated cost of decoding one sample.
     pub decode_cost_ns: Option<u64>,

@@ -285,6 +285,7 @@ vocabulary!(Work {
     Gzip: "gzip" = "Decompression of a gzip member.",
     Zstd: "zstd" = "Decompression of a Zstandard frame.",
     Jpeg: "jpeg" = "A baseline or progressive JPEG to pixels.",
+    Png: "png" = "A PNG to pixels, its checksums verified.",
 });
 
 vocabulary!(Registered {

@@ -4,11 +4,15 @@ use decode::{Decoder, StandIn};
 use plan::Work;
 use proptest::prelude::*;
 
-const WORKS: [Work; 3] = [Work::Gzip, Work::Zstd, Work::Jpeg];
+const WORKS: [Work; 4] = [Work::Gzip, Work::Zstd, Work::Jpeg, Work::Png];
 
 /// First bytes that lead into each decoder.
-const BEGINNINGS: [&[u8]; 3] =
-    [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0], &[0x28, 0xb5, 0x2f, 0xfd], &[0xff, 0xd8, 0xff]];
+const BEGINNINGS: [&[u8]; 4] = [
+    &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0],
+    &[0x28, 0xb5, 0x2f, 0xfd],
+    &[0xff, 0xd8, 0xff],
+    b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR",
+];
 
 proptest! {
     #[test]

@@ -7,7 +7,7 @@ use plan::Work;
 
 use crate::decode;
 
-const WORKS: [Work; 5] = [Work::Checksum, Work::Copy, Work::Gzip, Work::Zstd, Work::Jpeg];
+const WORKS: [Work; 6] = [Work::Checksum, Work::Copy, Work::Gzip, Work::Zstd, Work::Jpeg, Work::Png];
 
 #[test]
 fn work_that_decodes_nothing_leaves_a_sample_as_it_is() {
@@ -26,7 +26,7 @@ fn an_empty_sample_cannot_be_decoded_by_any_work() {
 
 #[test]
 fn a_sample_of_another_format_is_told_apart_from_a_damaged_one() {
-    for work in [Work::Gzip, Work::Zstd, Work::Jpeg] {
+    for work in [Work::Gzip, Work::Zstd, Work::Jpeg, Work::Png] {
         let error = decode(work, b"neither of them").unwrap_err();
         assert!(matches!(error, DecodeError::Foreign { .. }), "{}: {error}", work.name());
     }
@@ -34,7 +34,7 @@ fn a_sample_of_another_format_is_told_apart_from_a_damaged_one() {
 
 #[test]
 fn a_decoder_goes_on_after_a_bad_sample_as_if_it_were_new() {
-    for work in [Work::Gzip, Work::Zstd, Work::Jpeg] {
+    for work in [Work::Gzip, Work::Zstd, Work::Jpeg, Work::Png] {
         let sample = StandIn::new(work, 5000, 1).unwrap();
         let good = sample.bytes();
         let mut decoder = Decoder::new(work, None);

@@ -7,6 +7,7 @@ mod formats;
 mod gzip;
 mod hostile;
 mod jpeg;
+mod png;
 mod stand_in;
 mod zstd;
 

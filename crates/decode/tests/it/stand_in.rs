@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::decode;
 
-const WORKS: [Work; 3] = [Work::Gzip, Work::Zstd, Work::Jpeg];
+const WORKS: [Work; 4] = [Work::Gzip, Work::Zstd, Work::Jpeg, Work::Png];
 
 fn off(made: usize, asked: u64) -> f64 {
     (made as f64 / asked as f64 - 1.0).abs()
@@ -51,7 +51,9 @@ fn the_smallest_stand_ins_decode() {
 
 #[test]
 fn plain_data_of_archives_are_about_twice_as_large_and_pixels_five_times() {
-    for (work, low, high) in [(Work::Gzip, 1.5, 2.5), (Work::Zstd, 1.3, 2.5), (Work::Jpeg, 4.8, 5.3)] {
+    for (work, low, high) in
+        [(Work::Gzip, 1.5, 2.5), (Work::Zstd, 1.3, 2.5), (Work::Jpeg, 4.8, 5.3), (Work::Png, 1.5, 2.0)]
+    {
         let made = StandIn::new(work, 114_660, 1).unwrap();
         let ratio = decode(work, made.bytes()).unwrap() as f64 / made.bytes().len() as f64;
         assert!((low..high).contains(&ratio), "{}: {ratio}", work.name());

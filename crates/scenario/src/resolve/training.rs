@@ -171,9 +171,13 @@ fn by_threads(decode: Decode, accelerators: u32, readers: u32, cores: u32) -> De
     let readers = accelerators.saturating_mul(readers).min(DEPTH_MAX as u32);
     let usual = match decode.work {
         Work::Cost { .. } => readers,
-        Work::Processor { .. } | Work::Checksum | Work::Copy | Work::Gzip | Work::Zstd | Work::Jpeg => {
-            readers.min(cores.max(1))
-        }
+        Work::Processor { .. }
+        | Work::Checksum
+        | Work::Copy
+        | Work::Gzip
+        | Work::Zstd
+        | Work::Jpeg
+        | Work::Png => readers.min(cores.max(1)),
     };
     Decode { threads: decode.threads.or(Some(usual)), ..decode }
 }

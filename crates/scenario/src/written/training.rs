@@ -56,7 +56,7 @@ table! {
         /// runs, does so. Default: false.
         barrier: Flag => [Trained],
         /// What happens to each sample between the read and its batch: a word, or a table. Data that
-        /// feedline writes is random: gzip, zstd and jpeg then decode a stand-in of the sample's size. Default: nothing.
+        /// feedline writes is random: gzip, zstd, jpeg and png then decode a stand-in of the sample's size. Default: nothing.
         decode: Decode => [Trained],
         /// Whether what is left at the end of an epoch and fills no batch is left out, as DLIO and MLPerf Storage have it. With
         /// false it is a smaller batch (PyTorch's default), for which an accelerator computes as long as its samples are of a

@@ -240,6 +240,7 @@ fn the_schema_agrees_with_the_reader_on_training_jobs() {
         "load.mode = \"training\"\ntraining.compute_time = 224",
         "load.mode = \"training\"\ntraining.decode = \"checksum\"",
         "load.mode = \"training\"\ntraining.decode = \"png\"",
+        "load.mode = \"training\"\ntraining.decode = \"webp\"",
         "load.mode = \"training\"\ntraining.decode = { cost = \"6ms\", threads = 4 }",
         "load.mode = \"training\"\ntraining.decode = { with = \"checksum\", cost = \"6ms\" }",
         "load.mode = \"training\"\ntraining.decode = { threads = 4 }",

@@ -320,7 +320,7 @@ fn samples_that_a_job_cannot_use_are_refused() {
 #[test]
 fn decoders_that_are_none_are_refused() {
     insta::assert_snapshot!(refusals(&[
-        training("training.decode = \"png\""),
+        training("training.decode = \"webp\""),
         training("training.decode = 6"),
         training("training.decode = { with = \"checksum\", cost = \"6ms\" }"),
         training("training.decode = { cpu = \"2ms\", cost = \"6ms\" }"),
