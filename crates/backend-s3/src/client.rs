@@ -17,12 +17,11 @@ use aws_smithy_types::body::SdkBody;
 use aws_smithy_types::retry::RetryConfig;
 use aws_smithy_types::timeout::TimeoutConfig;
 use backend::StoreError;
+use backend_http::{CONNECT_TIMEOUT, Roots, Trust};
 use http_body_util::Limited;
 
-use crate::connect::CONNECT_TIMEOUT;
 use crate::credentials::{Current, Keyring};
 use crate::endpoint::Endpoint;
-use crate::trust::{Roots, Trust};
 
 /// Patience for one answer to a call that is not timed.
 const CALL_TIMEOUT: Duration = Duration::from_mins(1);

@@ -12,9 +12,9 @@ use aws_credential_types::Credentials;
 use aws_credential_types::provider::{ProvideCredentials, future};
 use aws_sdk_s3::config::{Region, SharedHttpClient};
 use backend::StoreError;
+use backend_http::{hidden, now};
 
 use crate::failure::causes;
-use crate::wall;
 
 /// Patience for the whole chain: instance metadata is asked last and is silent where there is none.
 const CHAIN_TIMEOUT: Duration = Duration::from_secs(15);
@@ -96,22 +96,6 @@ fn scrubbed(text: String, credentials: &Credentials) -> String {
     secrets.fold(text, |text, secret| hidden(&text, secret))
 }
 
-/// Fewer characters of a secret than this give nothing away.
-const TELLING: usize = 5;
-
-/// A text without a secret, nor the beginning of one that was cut off with the text.
-fn hidden(text: &str, secret: &str) -> String {
-    let mut text = text.replace(secret, "(hidden)");
-    let cut =
-        // The longest first: a text that was cut off may end in any part of a secret.
-        (TELLING..secret.len()).rev().find(|len| secret.get(..*len).is_some_and(|part| text.ends_with(part)));
-    if let Some(cut) = cut {
-        text.truncate(text.len() - cut);
-        text.push_str("(hidden)");
-    }
-    text
-}
-
 /// Gives the SDK the credentials in force.
 #[derive(Debug, Clone)]
 pub(crate) struct Current(pub(crate) Arc<Keyring>);
@@ -177,7 +161,7 @@ pub(crate) async fn first(
 pub(crate) async fn renew(provider: Arc<dyn ProvideCredentials>, keyring: Arc<Keyring>) {
     let mut failed = false;
     while let Some(expiry) = keyring.current().expiry() {
-        tokio::time::sleep(patience(expiry, wall::now(), failed)).await;
+        tokio::time::sleep(patience(expiry, now(), failed)).await;
         let found = tokio::time::timeout(CHAIN_TIMEOUT, provider.provide_credentials()).await;
         failed = match found {
             // A source may give the same ones until they expire.

@@ -3,17 +3,13 @@
 use std::net::IpAddr;
 
 use backend::StoreError;
+use backend_http::{Origin, Url};
 use plan::{BucketStyle, S3Config};
 
 /// The address of a bucket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Endpoint {
-    pub(crate) https: bool,
-    /// Name or address to connect to, without brackets.
-    pub(crate) host: String,
-    pub(crate) port: u16,
-    /// Value of the header `Host`.
-    pub(crate) authority: String,
+    pub(crate) origin: Origin,
     /// What the path of each request begins with, not encoded; a slash at its end.
     pub(crate) base: String,
     pub(crate) path_style: bool,
@@ -28,9 +24,9 @@ impl Endpoint {
         let bucket = &config.bucket;
         let parsed = match &url {
             Some(url) => Url::parse(url)?,
-            None => Url::aws(region),
+            None => aws(region),
         };
-        let is_address = parsed.host.parse::<IpAddr>().is_ok();
+        let is_address = parsed.origin.host.parse::<IpAddr>().is_ok();
         let path_style = match config.style {
             BucketStyle::Path => true,
             BucketStyle::Virtual => false,
@@ -42,27 +38,33 @@ impl Endpoint {
                 what: "style \"virtual\"".to_owned(),
                 reason: format!(
                     "the endpoint {} is an address: no bucket's name can stand before it",
-                    parsed.host
+                    parsed.origin.host
                 ),
                 hint: "write style = \"path\", or give the endpoint by name".to_owned(),
             });
         }
-        let host = if path_style { parsed.host } else { format!("{bucket}.{}", parsed.host) };
-        let named = if host.contains(':') { format!("[{host}]") } else { host.clone() };
-        let usual = if parsed.https { 443 } else { 80 };
-        // Clients leave the default port out of Host. The signature covers the header, so both sides must
-        // write it alike.
-        let authority = if parsed.port == usual { named } else { format!("{named}:{}", parsed.port) };
+        let mut origin = parsed.origin;
+        if !path_style {
+            origin.host = format!("{bucket}.{}", origin.host);
+        }
         let base =
             if path_style { format!("{}/{bucket}/", parsed.path) } else { format!("{}/", parsed.path) };
         let region = region.to_owned();
-        Ok(Self { https: parsed.https, host, port: parsed.port, authority, base, path_style, region, url })
+        Ok(Self { origin, base, path_style, region, url })
     }
 
-    /// For errors and facts: never with a user's name or password, since such URLs are refused.
+    /// For errors and facts.
     pub(crate) fn shown(&self) -> String {
-        let scheme = if self.https { "https" } else { "http" };
-        format!("{scheme}://{}", self.authority)
+        self.origin.shown()
+    }
+
+    /// What to do where its name has no address.
+    pub(crate) fn advice(&self) -> &'static str {
+        if self.path_style {
+            "check the endpoint and the name servers of this machine"
+        } else {
+            "check bucket, region and endpoint; where buckets have no names of their own, write style = \"path\""
+        }
     }
 }
 
@@ -74,62 +76,13 @@ fn is_host_label(bucket: &str) -> bool {
     inside && (3..=63).contains(&bucket.len()) && !bucket.starts_with('-') && !bucket.ends_with('-')
 }
 
-struct Url {
-    https: bool,
-    host: String,
-    port: u16,
-    /// Without a slash at its end.
-    path: String,
-}
-
-impl Url {
-    /// <https://docs.aws.amazon.com/general/latest/gr/s3.html>; regions in China have a domain of their own.
-    fn aws(region: &str) -> Self {
-        let domain = if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" };
-        Self { https: true, host: format!("s3.{region}.{domain}"), port: 443, path: String::new() }
-    }
-
-    fn parse(url: &str) -> Result<Self, StoreError> {
-        // What is refused is not repeated as it is: it may hold a password.
-        let refuse = |reason: &str| StoreError::Unavailable {
-            what: "the endpoint".to_owned(),
-            reason: reason.to_owned(),
-            hint: "write it as \"https://HOST\" or \"http://HOST:PORT\"".to_owned(),
-        };
-        let (https, rest) = if let Some(rest) = url.strip_prefix("https://") {
-            (true, rest)
-        } else if let Some(rest) = url.strip_prefix("http://") {
-            (false, rest)
-        } else {
-            return Err(refuse("it begins with neither https:// nor http://"));
-        };
-        // A user and a password in a URL would reach the record with it.
-        if rest.contains(['?', '#', '@']) || rest.contains(|c: char| c.is_whitespace() || c.is_control()) {
-            return Err(refuse("it holds more than a host, a port and a path"));
-        }
-        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        let (host, port) = match authority.strip_prefix('[') {
-            Some(bracketed) => {
-                bracketed.split_once(']').ok_or_else(|| refuse("a bracket around its address is missing"))?
-            }
-            None => authority.split_at(authority.find(':').unwrap_or(authority.len())),
-        };
-        let port = match port.strip_prefix(':') {
-            Some(port) => port.parse().map_err(|_| refuse("its port is not a number below 65536"))?,
-            None if port.is_empty() => {
-                if https {
-                    443
-                } else {
-                    80
-                }
-            }
-            None => return Err(refuse("something other than a port follows its address")),
-        };
-        if host.is_empty() {
-            return Err(refuse("it has no host"));
-        }
-        Ok(Self { https, host: host.to_owned(), port, path: path.trim_end_matches('/').to_owned() })
-    }
+/// The service of a region.
+///
+/// <https://docs.aws.amazon.com/general/latest/gr/s3.html>; regions in China have a domain of their own.
+fn aws(region: &str) -> Url {
+    let domain = if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" };
+    let origin = Origin { https: true, host: format!("s3.{region}.{domain}"), port: 443 };
+    Url { origin, path: String::new() }
 }
 
 #[cfg(test)]
@@ -162,7 +115,7 @@ mod tests {
             assert_eq!(at(bucket, style, url), (shown.to_owned(), base.to_owned()), "{bucket} {url:?}");
         }
         let china = Endpoint::new(&config("data", Auto), None, "cn-north-1").unwrap();
-        assert_eq!(china.host, "data.s3.cn-north-1.amazonaws.com.cn");
+        assert_eq!(china.origin.host, "data.s3.cn-north-1.amazonaws.com.cn");
     }
 
     #[test]

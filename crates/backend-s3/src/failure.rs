@@ -8,9 +8,9 @@ use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use aws_smithy_types::DateTime;
 use aws_smithy_types::date_time::Format;
 use backend::{ErrorKind, OpError, StoreError};
+use backend_http::{Scan, plain};
 
-use crate::kind;
-use crate::scan::Scan;
+use crate::kind::{self, ELEMENTS};
 
 /// A call that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Failed {
         let reply = error.raw_response();
         let status = reply.map_or(0, |reply| reply.status().as_u16());
         let header = |name: &str| reply.and_then(|reply| reply.headers().get(name)).map(str::to_owned);
-        let mut scan = Scan::default();
+        let mut scan = Scan::new(&ELEMENTS);
         // Read beside the SDK, which keeps neither the region nor the code of every service.
         if let Some(body) = reply.and_then(|reply| reply.body().bytes()) {
             scan.push(body);
@@ -119,7 +119,7 @@ fn op_error<E>(error: &SdkError<E, HttpResponse>, status: u16, code: &str) -> Op
     if status >= 300 {
         return kind::error(status, code);
     }
-    let plain = match error {
+    let kind = match error {
         SdkError::TimeoutError(_) => ErrorKind::Timeout,
         // The one time-out that measured clients set is that for a connection (`client::client`).
         SdkError::DispatchFailure(failure) if failure.is_timeout() => ErrorKind::Connect,
@@ -129,17 +129,12 @@ fn op_error<E>(error: &SdkError<E, HttpResponse>, status: u16, code: &str) -> Op
         }
         SdkError::DispatchFailure(failure) => {
             let cause = failure.as_connector_error().and_then(|error| io_cause(error.source()?));
-            return cause.unwrap_or(kind::plain(ErrorKind::Reset));
+            return cause.unwrap_or(plain(ErrorKind::Reset));
         }
         SdkError::ResponseError(_) | SdkError::ServiceError(_) => ErrorKind::Protocol,
         _ => ErrorKind::Other,
     };
-    OpError { kind: plain, code: u32::from(status) }
-}
-
-/// A text of a service without the characters that would move the cursor of a terminal.
-pub(crate) fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    OpError { kind, code: u32::from(status) }
 }
 
 /// The operating system's error below others.

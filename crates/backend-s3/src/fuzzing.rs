@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use backend::{Clock, Op};
+use backend_http::{Asking, Etags, Lean};
 use dataset::{Key, Objects};
 use plan::Operation;
 
 use crate::endpoint::Endpoint;
-use crate::etags::Etags;
 use crate::fixture::config;
-use crate::lean::{Asking, Encoder, Lean};
 use crate::names::Names;
+use crate::request::Encoder;
 
 const BYTES: u64 = 10_000;
 
@@ -36,5 +36,5 @@ pub fn replies(bytes: &[u8]) {
     };
     let names = Names::new("p", 1);
     let encoder = Encoder::new(&endpoint, &names, &objects, None, &Clock::simulated());
-    backend_net::fuzzing::feed(Lean::<4>::new(asking, encoder), &[op, op], bytes);
+    backend_net::fuzzing::feed(Lean::<_, 4>::new(asking, encoder), &[op, op], bytes);
 }

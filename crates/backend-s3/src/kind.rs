@@ -1,41 +1,38 @@
 //! The kinds of error that failures of the service are counted as.
 
 use backend::{ErrorKind, OpError};
+use backend_http::{Elements, kind_of_status};
+
+/// What is looked for in texts of S3.
+pub(crate) const ELEMENTS: Elements = Elements {
+    listing: b"ListBucketResult",
+    entries: [b"Key", b"CommonPrefixes"],
+    token: b"NextContinuationToken",
+    truncated: Some(b"IsTruncated"),
+};
 
 /// The kind of a reply other than a success, by its status and, where it was read, the code in its text.
 ///
 /// <https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html>
 pub(crate) fn kind(status: u16, code: &str) -> ErrorKind {
     match (status, code) {
-        (_, "RequestTimeout") | (408, _) => ErrorKind::Timeout,
-        (_, "SlowDown" | "ServiceUnavailable" | "Throttling" | "ThrottlingException" | "TooManyRequests")
-        // S3 asks for fewer requests by 503 SlowDown, other services by 429. Neither is a fault of the
-        // server.
-        | (429 | 503, _) => ErrorKind::Throttled,
-        // A signature for another region than the bucket's.
-        (_, "AuthorizationHeaderMalformed" | "PermanentRedirect" | "TemporaryRedirect")
-        | (300..=303 | 305..=399, _) => ErrorKind::Redirect,
-        // S3 answers an expired token with 400.
-        (401 | 403, _) | (400, "ExpiredToken" | "InvalidToken" | "TokenRefreshRequired") => {
-            ErrorKind::Permission
+        (_, "RequestTimeout") => ErrorKind::Timeout,
+        (_, "SlowDown" | "ServiceUnavailable" | "Throttling" | "ThrottlingException" | "TooManyRequests") => {
+            ErrorKind::Throttled
         }
-        (404 | 410, _) => ErrorKind::NotFound,
-        (304 | 409 | 412, _) => ErrorKind::Changed,
-        (416, _) => ErrorKind::Eof,
-        (407 | 100..=299, _) => ErrorKind::Protocol,
-        (500..=599, _) => ErrorKind::Server,
-        _ => ErrorKind::Other,
+        // A signature for another region than the bucket's.
+        (_, "AuthorizationHeaderMalformed" | "PermanentRedirect" | "TemporaryRedirect") => {
+            ErrorKind::Redirect
+        }
+        // S3 answers an expired token with 400.
+        (400, "ExpiredToken" | "InvalidToken" | "TokenRefreshRequired") => ErrorKind::Permission,
+        _ => kind_of_status(status),
     }
 }
 
 /// A failure by its status.
 pub(crate) fn error(status: u16, code: &str) -> OpError {
     OpError { kind: kind(status, code), code: u32::from(status) }
-}
-
-/// A failure without a number.
-pub(crate) fn plain(kind: ErrorKind) -> OpError {
-    OpError { kind, code: 0 }
 }
 
 #[cfg(test)]

@@ -9,10 +9,10 @@ use aws_sdk_s3::operation::list_objects_v2::ListObjectsV2Output;
 use aws_sdk_s3::types::Object;
 use aws_smithy_types::DateTime;
 use backend::{Entry, StoreError};
+use backend_http::fnv;
 use backend_net::Trail;
 use dataset::{Key, MARKER_NAME};
 
-use crate::names::fnv;
 use crate::open::Bucket;
 
 /// Nanoseconds since 1970 of a modification. A listing has milliseconds and a look at one object seconds (HTTP dates),

@@ -5,6 +5,7 @@
 //! modulo N in hexadecimal. A folder's marker stays at `PREFIX/FOLDER/…`, where it is looked for before anything is
 //! known of the folder.
 
+use backend_http::fnv;
 use dataset::{Key, MARKER_NAME};
 
 /// Maps keys of the target to keys of the bucket, and back.
@@ -109,13 +110,6 @@ fn is_marker(key: &str) -> bool {
 fn hash(text: &str) -> u64 {
     let hash = fnv(text.as_bytes());
     hash ^ (hash >> 32)
-}
-
-/// FNV-1a of 64 bits. Of a listing's token: its place, as [`backend_net::Trail`] takes it.
-pub(crate) fn fnv(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 #[cfg(test)]

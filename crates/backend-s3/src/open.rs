@@ -17,18 +17,16 @@ use aws_sdk_s3::error::BoxError;
 use aws_sdk_s3::{Client, Config};
 use aws_smithy_types::timeout::TimeoutConfig;
 use backend::StoreError;
+use backend_http::{Roots, Trust, now, one_line, reach, read_ca, tls};
 use backend_net::Tls;
 use plan::{Keys, S3Config};
 
 use crate::client::{self, Purpose};
-use crate::connect;
 use crate::credentials::{self, Keyring};
 use crate::endpoint::Endpoint;
-use crate::failure::{self, Failed};
+use crate::failure::Failed;
 use crate::names::Names;
 use crate::runtime::Runtime;
-use crate::trust::{Roots, Trust};
-use crate::wall;
 
 /// A bucket that was reached, and what is needed to reach it again.
 pub(crate) struct Bucket {
@@ -82,7 +80,7 @@ impl fmt::Debug for Bucket {
 impl Bucket {
     pub(crate) fn open(config: &S3Config, reply_timeout: Duration) -> Result<Self, StoreError> {
         let runtime = Runtime::new()?;
-        let ca = config.ca.as_deref().map(connect::read_ca).transpose()?;
+        let ca = config.ca.as_deref().map(read_ca).transpose()?;
         let chained = matches!(config.keys, Keys::Chain { .. });
         let url = config.endpoint.clone().or_else(|| {
             // A server that feedline started is not the one that the user's environment names.
@@ -95,12 +93,12 @@ impl Bucket {
         let region = region(config, url.is_some(), &runtime)?;
         let endpoint = Endpoint::new(config, url, &region)?;
         // SSO, web identity and AWS itself are reached by HTTPS.
-        let roots = if endpoint.https || chained { Roots::find() } else { Roots::Unused };
+        let roots = if endpoint.origin.https || chained { Roots::find() } else { Roots::Unused };
         let trust = Trust { roots, ca };
-        let tls = connect::tls(&endpoint, &trust)?;
+        let tls = tls(&endpoint.origin, &trust)?;
         // Name, connection and certificate are tried one by one before the SDK is asked: its errors do not
         // say which of them it was.
-        let addresses = connect::reach(&endpoint, config.addresses, tls.as_ref())?;
+        let addresses = reach(&endpoint.origin, config.addresses, tls.as_ref(), endpoint.advice())?;
         let http = client::http(&trust)?;
         let keyring = keyring(config, &region, &http, &runtime)?;
         let client = client::client(&endpoint, keyring.as_ref(), http, Purpose::Control);
@@ -154,7 +152,7 @@ impl Bucket {
         if let Some(keyring) = &self.keyring {
             failed.message = keyring.scrub(&failed.message);
         }
-        failed.message = failure::one_line(&failed.message);
+        failed.message = one_line(&failed.message);
         failed
     }
 
@@ -232,11 +230,14 @@ impl Bucket {
     }
 
     fn skew(&self, failed: &Failed) -> String {
-        let ours_s = wall::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let ours_s = now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         match failed.date_s {
             Some(theirs_s) => {
                 let apart_s = theirs_s.abs_diff(ours_s.cast_signed());
-                format!("the clocks of this machine and of {} are {apart_s} s apart", self.endpoint.host)
+                format!(
+                    "the clocks of this machine and of {} are {apart_s} s apart",
+                    self.endpoint.origin.host
+                )
             }
             None => failed.text(),
         }

@@ -5,10 +5,10 @@
 
 use std::fmt;
 
+use backend_http::push_hex;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-use crate::encode::push_hex;
 use crate::wall::Stamp;
 
 /// Stands for the hash of a body that is not signed.
@@ -142,10 +142,10 @@ mod tests {
         UriPathNormalizationMode, sign,
     };
     use aws_sigv4::sign::v4;
+    use backend_http::push_path;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::encode::push_path;
     use crate::wall;
 
     // The keys and requests of the examples in AWS's documentation of signature version 4 for S3.

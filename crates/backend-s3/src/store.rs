@@ -1,23 +1,22 @@
 //! [`S3Store`]: a bucket, or what lies below a prefix of it.
 
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use backend::{
     CacheAction, Entry, IoQueue, Limits, ObjectWriter, Owned, QueueSpec, Residency, Store, StoreError, Summed,
 };
-use backend_net::{Settings, SourcePort, refuse_page_cache};
+use backend_http::{Asking, ByteRange, REPLY_TIMEOUT, Seen, Way, connections, content_range, open};
+use backend_net::refuse_page_cache;
 use dataset::{Key, MARKER_NAME, Marker, Objects};
 use plan::{Addresses, Operation, S3Config};
 
-use crate::etags::Etags;
-use crate::lean::{Asking, Encoder, Lean, PARTS_MAX};
 use crate::open::Bucket;
-use crate::ranges::{ByteRange, content_range};
+use crate::request::Encoder;
 use crate::sdk::SdkQueue;
 use crate::write::{self, S3Writer};
-use crate::{connect, failure, listing, sums};
+use crate::{failure, listing, sums};
 
 /// Bytes of a marker that are read; no marker has more.
 const MARKER_BYTES_MAX: usize = 64 << 10;
@@ -25,9 +24,6 @@ const MARKER_BYTES_MAX: usize = 64 << 10;
 /// What a marker says beside what every store's does: the number of prefixes that the objects of its folder are spread
 /// over. Absent where it is 1.
 const PREFIXES: &str = "prefixes";
-
-/// Patience for a whole reply: a busy service may take its time, a dead one is found out.
-const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Objects below a prefix of a bucket.
 #[derive(Debug)]
@@ -37,7 +33,7 @@ pub struct S3Store {
     /// Whether the service keeps to `If-None-Match`, once it was tried.
     conditional: OnceLock<bool>,
     /// ETags of the objects that were last asked for.
-    seen: Mutex<Option<(Weak<Objects>, Arc<Etags>)>>,
+    seen: Seen,
 }
 
 /// The engine that reads.
@@ -96,25 +92,7 @@ impl S3Store {
 
     fn open(config: &S3Config, client: Client, reply: Duration) -> Result<Self, StoreError> {
         let bucket = Arc::new(Bucket::open(config, reply)?);
-        Ok(Self { bucket, client, conditional: OnceLock::new(), seen: Mutex::new(None) })
-    }
-
-    /// The ETags of these objects, from whichever queue saw them first.
-    fn etags(&self, objects: &Arc<Objects>) -> Arc<Etags> {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, etags)) = &*seen
-            && of.upgrade().is_some_and(|of| Arc::ptr_eq(&of, objects))
-        {
-            return Arc::clone(etags);
-        }
-        let etags = Arc::new(Etags::new(objects.count()));
-        *seen = Some((Arc::downgrade(objects), Arc::clone(&etags)));
-        etags
-    }
-
-    /// Forgets the ETags that were seen, before something is written or removed.
-    fn forget_etags(&self) {
-        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        Ok(Self { bucket, client, conditional: OnceLock::new(), seen: Seen::default() })
     }
 
     /// Whether the service keeps to conditions; tried once, on the marker of a folder of feedline's own.
@@ -154,7 +132,7 @@ impl S3Store {
         let config = &self.bucket.config;
         Asking {
             objects: Arc::clone(spec.objects),
-            etags: self.etags(spec.objects),
+            etags: self.seen.of(spec.objects),
             operation: spec.operation,
             block_bytes: spec.block_bytes,
             part_bytes: config.part_bytes,
@@ -165,37 +143,12 @@ impl S3Store {
 
     fn open_lean(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
         let bucket = &self.bucket;
-        let settings = Settings {
-            addresses: bucket.addresses.clone(),
-            connections: connections(spec),
-            connect_timeout_ns: connect::CONNECT_TIMEOUT.as_nanos() as u64,
-            reply_timeout_ns: bucket.reply_timeout.as_nanos() as u64,
-            tls: bucket.tls.clone(),
-            source_port: SourcePort::Any,
-        };
-        let asking = self.asking(spec);
+        let (tls, reply_timeout) = (bucket.tls.as_ref(), bucket.reply_timeout);
+        let way = Way { addresses: &bucket.addresses, tls, reply_timeout };
         let encoder =
             Encoder::new(&bucket.endpoint, &bucket.names, spec.objects, bucket.keyring.as_ref(), spec.clock);
-        if parts(&asking) > 1 {
-            backend_net::open(Lean::<{ PARTS_MAX as usize }>::new(asking, encoder), &settings, spec)
-        } else {
-            backend_net::open(Lean::<1>::new(asking, encoder), &settings, spec)
-        }
+        open(encoder, self.asking(spec), way, spec)
     }
-}
-
-/// Connections of a queue; one for each request where nothing else is said.
-fn connections(spec: &QueueSpec<'_>) -> u32 {
-    // HTTP/1.1 has one request at a time on a connection, so fewer would make operations wait for each other.
-    if spec.connections == 0 { spec.depth.max(1) } else { spec.connections }
-}
-
-/// Ranges of one object that are fetched at once.
-pub(crate) fn parts(asking: &Asking) -> u64 {
-    let Some(part_bytes) = asking.part_bytes.filter(|_| asking.operation == Operation::ReadFile) else {
-        return 1;
-    };
-    asking.objects.bytes_max().div_ceil(part_bytes.max(1)).clamp(1, PARTS_MAX)
 }
 
 impl Store for S3Store {
@@ -209,7 +162,7 @@ impl Store for S3Store {
             ("endpoint_addresses", addresses.join(" ")),
             ("region", bucket.endpoint.region.clone()),
             ("bucket_style", if bucket.endpoint.path_style { "path" } else { "virtual" }.to_owned()),
-            ("tls", yes(bucket.endpoint.https)),
+            ("tls", yes(bucket.endpoint.origin.https)),
             (
                 "credentials",
                 bucket.keyring.as_ref().map_or_else(|| "anonymous".to_owned(), |keyring| keyring.kind()),
@@ -330,14 +283,14 @@ impl Store for S3Store {
 
     fn create(&self, owned: &Owned, key: &Key) -> Result<Box<dyn ObjectWriter + Send>, StoreError> {
         owned.refuse_others(key)?;
-        self.forget_etags();
+        self.seen.forget();
         let conditional = self.is_conditional(owned)?;
         Ok(Box::new(S3Writer::new(&self.bucket, key, conditional)?))
     }
 
     fn remove(&self, owned: &Owned, key: &Key) -> Result<(), StoreError> {
         owned.refuse_others(key)?;
-        self.forget_etags();
+        self.seen.forget();
         if owned.folder().join(MARKER_NAME).is_ok_and(|marker| marker == *key) {
             // Without the marker nobody would find again what is left.
             self.read_marker(key)?;

@@ -12,12 +12,12 @@ use aws_sdk_s3::primitives::ByteStream;
 use aws_sdk_s3::types::{CompletedMultipartUpload, CompletedPart};
 use aws_smithy_types::body::SdkBody;
 use backend::{ObjectWriter, StoreError};
+use backend_http::fnv;
 use backend_net::Trail;
 use dataset::{Key, MARKER_NAME};
 
 use crate::failure::{self, Failed};
 use crate::listing;
-use crate::names::fnv;
 use crate::open::Bucket;
 
 /// Bytes of a part, and of the largest object that is written by one PUT.

@@ -3,7 +3,7 @@
 use plan::Secret;
 
 use super::*;
-use crate::lean::tests::wire::{Answer, serve};
+use crate::request::tests::wire::{Answer, serve};
 
 /// Longer than any attempt at an answer that comes.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -12,12 +12,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use backend::{Clock, Completion, IoQueue, QueueError, QueueReport, QueueSpec, Request, StoreError};
+use backend_http::Asking;
 use plan::Operation;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use crate::client::{self, Purpose};
-use crate::lean::Asking;
 use crate::open::Bucket;
 use operation::Shared;
 

@@ -11,6 +11,7 @@ use aws_sdk_s3::operation::get_object::GetObjectOutput;
 use aws_sdk_s3::primitives::ByteStreamError;
 use aws_sdk_s3::types::ChecksumMode;
 use backend::{Buf, Clock, Completion, ErrorKind, FilePieces, Op, OpError, Request, Stamps};
+use backend_http::{Asking, ByteRange, PARTS_MAX, content_range, fnv, plain};
 use backend_net::Trail;
 use dataset::Key;
 use plan::Operation;
@@ -18,10 +19,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::failure::{self, Failed};
-use crate::lean::{Asking, PARTS_MAX};
-use crate::names::fnv;
 use crate::open::Bucket;
-use crate::ranges::{ByteRange, content_range};
 use crate::{kind, sums};
 
 use super::probe::{Marks, Probe, mark};
@@ -92,7 +90,7 @@ impl Shared {
     /// Waits for one reply with the patience for it, which begins when its request has a connection.
     async fn patiently<T>(&self, reply: impl Future<Output = Result<T, OpError>>) -> Result<T, OpError> {
         let reply = tokio::time::timeout(self.bucket.reply_timeout, reply).await;
-        reply.unwrap_or(Err(kind::plain(ErrorKind::Timeout)))
+        reply.unwrap_or(Err(plain(ErrorKind::Timeout)))
     }
 
     fn key(&self, object: u32) -> String {
@@ -121,18 +119,18 @@ impl Shared {
         let text = failure::causes(error);
         self.note(|| text.clone());
         if sums::is_mismatch(&text) {
-            return kind::plain(ErrorKind::Corrupt);
+            return plain(ErrorKind::Corrupt);
         }
         // The HTTP client's errors are of types that the SDK does not give out.
         if text.contains("end of file before message length") || text.contains("unexpected EOF") {
-            return kind::plain(ErrorKind::Truncated);
+            return plain(ErrorKind::Truncated);
         }
-        failure::io_cause(error).unwrap_or(kind::plain(ErrorKind::Reset))
+        failure::io_cause(error).unwrap_or(plain(ErrorKind::Reset))
     }
 
     fn changed(&self) -> OpError {
         self.note(|| "the object was replaced".to_owned());
-        kind::plain(ErrorKind::Changed)
+        plain(ErrorKind::Changed)
     }
 
     /// A GET up to its headers, checked against what was asked.
@@ -182,7 +180,7 @@ impl Shared {
     ) -> Result<(), OpError> {
         let unusable = |reason: &str| {
             self.note(|| format!("the reply cannot be used: {reason}"));
-            Err(kind::plain(ErrorKind::Protocol))
+            Err(plain(ErrorKind::Protocol))
         };
         let length = reply.content_length().and_then(|length| u64::try_from(length).ok());
         let Some(length) = length else {
@@ -203,7 +201,7 @@ impl Shared {
         if bytes.is_some() && (length < range.len || total.is_some_and(|total| Some(total) != bytes)) {
             return Err(self.changed());
         }
-        if length < range.len { Err(kind::plain(ErrorKind::Eof)) } else { Ok(()) }
+        if length < range.len { Err(plain(ErrorKind::Eof)) } else { Ok(()) }
     }
 
     async fn look(&self, object: u32, bytes: u64, marks: &Arc<Marks>) -> Result<(), OpError> {
@@ -254,7 +252,7 @@ impl Shared {
                     self.note(|| {
                         "a listing does not come to an end, or does not say where it goes on".to_owned()
                     });
-                    return Err(kind::plain(ErrorKind::Protocol));
+                    return Err(plain(ErrorKind::Protocol));
                 }
             }
         }
@@ -324,7 +322,7 @@ impl Shared {
                             }
                         }
                         let whole = (offset, pieces);
-                        if read == len { Ok(whole) } else { Err(kind::plain(ErrorKind::Truncated)) }
+                        if read == len { Ok(whole) } else { Err(plain(ErrorKind::Truncated)) }
                     };
                     shared.patiently(fetched).await
                 });
@@ -333,7 +331,7 @@ impl Shared {
                 Some(Ok(Ok(part))) => arrived.push(part),
                 // Dropping the set aborts the other parts.
                 Some(Ok(Err(error))) => return Err(error),
-                Some(Err(_)) => return Err(kind::plain(ErrorKind::Other)),
+                Some(Err(_)) => return Err(plain(ErrorKind::Other)),
                 None => break,
             }
         }
@@ -372,7 +370,7 @@ impl Shared {
         self.patiently(async {
             let reply = self.get(object, None, Some(bytes), marks).await?;
             let read = self.stream(reply, buf, block as usize, marks).await?;
-            if read == bytes { Ok(read) } else { Err(kind::plain(ErrorKind::Truncated)) }
+            if read == bytes { Ok(read) } else { Err(plain(ErrorKind::Truncated)) }
         })
         .await
     }
@@ -386,7 +384,7 @@ impl Shared {
                         .get(object, Some(ByteRange { offset, len: u64::from(len) }), None, marks)
                         .await?;
                     let read = self.stream(reply, buf, len as usize, marks).await?;
-                    if read == u64::from(len) { Ok(read) } else { Err(kind::plain(ErrorKind::Truncated)) }
+                    if read == u64::from(len) { Ok(read) } else { Err(plain(ErrorKind::Truncated)) }
                 })
                 .await
             }

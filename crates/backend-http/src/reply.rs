@@ -9,32 +9,42 @@ const FIELDS_MAX: usize = 96;
 
 /// What is wanted of a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ReplyHead<'a> {
+pub struct ReplyHead<'a> {
     /// Bytes of it, with those of interim replies before it.
-    pub(crate) bytes: usize,
-    pub(crate) status: u16,
-    pub(crate) length: Option<u64>,
-    pub(crate) chunked: bool,
+    pub bytes: usize,
+    /// Of the final reply.
+    pub status: u16,
+    /// Bytes of the body, or of what a HEAD asks about; `None` where it is not said.
+    pub length: Option<u64>,
+    /// Whether the body comes in chunks.
+    pub chunked: bool,
     /// The connection ends with this reply.
-    pub(crate) close: bool,
-    pub(crate) range: Option<ContentRange>,
-    pub(crate) etag: Option<&'a [u8]>,
+    pub close: bool,
+    /// Which bytes of the object follow.
+    pub range: Option<ContentRange>,
+    /// The version of the object.
+    pub etag: Option<&'a [u8]>,
     /// The region of the bucket, where the service says so.
-    pub(crate) region: Option<&'a str>,
+    pub region: Option<&'a str>,
+    /// What the service calls a failure, where it says so in the head: a reply to HEAD has no text.
+    pub code: Option<&'a str>,
+    /// When the object was written, as an HTTP date.
+    pub modified: Option<&'a [u8]>,
 }
 
 /// The outcome of reading a head.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Parsed<'a> {
+pub enum Parsed<'a> {
     /// Ask again when there are this many bytes.
     Need(usize),
     /// No reply of HTTP/1.1.
     Broken(&'static str),
+    /// A head.
     Head(ReplyHead<'a>),
 }
 
 /// Reads the head of the reply that `bytes` begin with; interim replies (1xx) before it are passed over.
-pub(crate) fn parse(bytes: &[u8]) -> Parsed<'_> {
+pub fn parse(bytes: &[u8]) -> Parsed<'_> {
     let mut skipped = 0;
     loop {
         match parse_one(&bytes[skipped..]) {
@@ -70,6 +80,8 @@ fn parse_one(bytes: &[u8]) -> Parsed<'_> {
         range: None,
         etag: None,
         region: None,
+        code: None,
+        modified: None,
     };
     for field in reply.headers.iter() {
         if let Err(reason) = head.take(field.name, field.value) {
@@ -87,7 +99,7 @@ fn parse_one(bytes: &[u8]) -> Parsed<'_> {
 impl<'a> ReplyHead<'a> {
     fn take(&mut self, name: &str, value: &'a [u8]) -> Result<(), &'static str> {
         let is = |wanted: &str| name.eq_ignore_ascii_case(wanted);
-        // By length first: a head has about a dozen fields, of which five matter.
+        // By length first: a head has about a dozen fields, of which a few matter.
         match name.len() {
             14 if is("content-length") => {
                 let length = number(value).ok_or("its Content-Length is no number")?;
@@ -98,6 +110,7 @@ impl<'a> ReplyHead<'a> {
                 }
                 self.length = Some(length);
             }
+            13 if is("last-modified") => self.modified = Some(value),
             13 if is("content-range") => self.range = content_range(value),
             4 if is("etag") => self.etag = Some(value),
             10 if is("connection") => {
@@ -113,17 +126,18 @@ impl<'a> ReplyHead<'a> {
                 }
                 self.chunked = true;
             }
-            19 if is("x-amz-bucket-region") => {
-                // The name goes into messages: nothing but what a region is made of is let through.
-                let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-                self.region = std::str::from_utf8(value)
-                    .ok()
-                    .filter(|region| region.len() <= 64 && region.bytes().all(plain));
-            }
+            19 if is("x-amz-bucket-region") => self.region = word(value),
+            15 if is("x-ms-error-code") => self.code = word(value),
             _ => {}
         }
         Ok(())
     }
+}
+
+/// A value that goes into messages: nothing but what regions and codes are made of is let through.
+fn word(value: &[u8]) -> Option<&str> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    std::str::from_utf8(value).ok().filter(|word| word.len() <= 64 && word.bytes().all(plain))
 }
 
 /// Whether a list of words has `word`.

@@ -2,21 +2,23 @@
 
 use std::env;
 
-use aws_smithy_types::base64;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use rustls::pki_types::CertificateDer;
 use webpki_root_certs::TLS_SERVER_ROOT_CERTS;
 
 /// Whom to trust over HTTPS.
 #[derive(Debug, Clone)]
-pub(crate) struct Trust {
-    pub(crate) roots: Roots,
+pub struct Trust {
+    /// Authorities beside those of `ca`.
+    pub roots: Roots,
     /// Certificates in PEM that the target names.
-    pub(crate) ca: Option<Vec<u8>>,
+    pub ca: Option<Vec<u8>>,
 }
 
 /// Authorities whose certificates are trusted, beside those that `ca` names.
 #[derive(Debug, Clone)]
-pub(crate) enum Roots {
+pub enum Roots {
     /// None, because nothing goes over HTTPS: reading the system's takes a while.
     Unused,
     /// The system's.
@@ -27,7 +29,7 @@ pub(crate) enum Roots {
 
 impl Roots {
     /// The system's authorities, or the built-in ones where the system has none.
-    pub(crate) fn find() -> Self {
+    pub fn find() -> Self {
         // Whoever sets one of these has said whom to trust, even where it names nobody.
         let chosen = ["SSL_CERT_FILE", "SSL_CERT_DIR"].iter().any(|name| env::var_os(name).is_some());
         Self::choose(rustls_native_certs::load_native_certs().certs, chosen)
@@ -37,7 +39,8 @@ impl Roots {
         if found.is_empty() && !chosen { Self::BuiltIn } else { Self::System(found) }
     }
 
-    pub(crate) fn certificates(&self) -> &[CertificateDer<'static>] {
+    /// The certificates.
+    pub fn certificates(&self) -> &[CertificateDer<'static>] {
         match self {
             Self::Unused => &[],
             Self::System(found) => found,
@@ -46,9 +49,9 @@ impl Roots {
     }
 
     /// The certificates as the AWS SDK takes them.
-    pub(crate) fn pem(&self) -> String {
+    pub fn pem(&self) -> String {
         let one = |certificate: &CertificateDer| {
-            let body = base64::encode(certificate);
+            let body = STANDARD.encode(certificate);
             format!("-----BEGIN CERTIFICATE-----\n{body}\n-----END CERTIFICATE-----\n")
         };
         self.certificates().iter().map(one).collect()

@@ -1,20 +1,24 @@
 //! Which version of each object was seen first.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use crate::names::fnv;
+use dataset::Objects;
+
+use crate::text::fnv;
 
 /// A hash of the ETag of each object, as first seen: an object that is replaced while it is measured is found out.
 #[derive(Debug)]
-pub(crate) struct Etags(Vec<AtomicU64>);
+pub struct Etags(Vec<AtomicU64>);
 
 impl Etags {
-    pub(crate) fn new(objects: u32) -> Self {
+    /// Nothing seen of so many objects.
+    pub fn new(objects: u32) -> Self {
         Self((0..objects).map(|_| AtomicU64::new(0)).collect())
     }
 
     /// Whether an object has the ETag that it had at first. Without one nothing can be told.
-    pub(crate) fn agrees(&self, object: u32, etag: Option<&[u8]>) -> bool {
+    pub fn agrees(&self, object: u32, etag: Option<&[u8]>) -> bool {
         let (Some(seen), Some(etag)) = (self.0.get(object as usize), etag) else {
             return true;
         };
@@ -25,6 +29,30 @@ impl Etags {
             Ok(_) => true,
             Err(first) => first == hash,
         }
+    }
+}
+
+/// The ETags of the objects that a store was last asked for.
+#[derive(Debug, Default)]
+pub struct Seen(Mutex<Option<(Weak<Objects>, Arc<Etags>)>>);
+
+impl Seen {
+    /// The ETags of these objects, from whichever queue saw them first.
+    pub fn of(&self, objects: &Arc<Objects>) -> Arc<Etags> {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, etags)) = &*seen
+            && of.upgrade().is_some_and(|of| Arc::ptr_eq(&of, objects))
+        {
+            return Arc::clone(etags);
+        }
+        let etags = Arc::new(Etags::new(objects.count()));
+        *seen = Some((Arc::downgrade(objects), Arc::clone(&etags)));
+        etags
+    }
+
+    /// Forgets what was seen, before something is written or removed.
+    pub fn forget(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

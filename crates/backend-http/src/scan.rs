@@ -12,9 +12,23 @@ const MESSAGE_BYTES_MAX: usize = 300;
 /// Longest token that says where a listing goes on: a key of 1024 bytes in base64, or escaped.
 const TOKEN_BYTES_MAX: usize = 8192;
 
+/// The names of a service's elements.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Elements {
+    /// The outermost one of a page of a listing.
+    pub listing: &'static [u8],
+    /// One for each entry of a listing.
+    pub entries: [&'static [u8]; 2],
+    /// Where the next page begins.
+    pub token: &'static [u8],
+    /// Whether there is a next page; `None` where the token alone says so.
+    pub truncated: Option<&'static [u8]>,
+}
+
 /// What was found so far.
-#[derive(Debug, Default)]
-pub(crate) struct Scan {
+#[derive(Debug)]
+pub struct Scan {
+    elements: &'static Elements,
     state: State,
     name: Vec<u8>,
     /// Name of the outermost element.
@@ -28,9 +42,8 @@ pub(crate) struct Scan {
     region: Vec<u8>,
 }
 
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    #[default]
     Text,
     /// The text of an element that is wanted.
     Wanted(Wanted),
@@ -50,15 +63,32 @@ enum Wanted {
 }
 
 impl Scan {
+    /// Nothing, of a service with these names.
+    pub fn new(elements: &'static Elements) -> Self {
+        Self {
+            elements,
+            state: State::Text,
+            name: Vec::new(),
+            root: Vec::new(),
+            closed: false,
+            entries: 0,
+            truncated: Vec::new(),
+            token: Vec::new(),
+            code: Vec::new(),
+            message: Vec::new(),
+            region: Vec::new(),
+        }
+    }
+
     /// Forgets everything but the memory that it has.
-    pub(crate) fn reset(&mut self) {
+    pub fn reset(&mut self) {
         self.entries = 0;
         self.token.clear();
         self.next_page();
     }
 
     /// Before another page of the same listing; its entries and token stay.
-    pub(crate) fn next_page(&mut self) {
+    pub fn next_page(&mut self) {
         self.state = State::Text;
         self.closed = false;
         let (name, root, truncated) = (&mut self.name, &mut self.root, &mut self.truncated);
@@ -68,7 +98,7 @@ impl Scan {
     }
 
     /// Takes the next piece of the text, cut anywhere.
-    pub(crate) fn push(&mut self, mut bytes: &[u8]) {
+    pub fn push(&mut self, mut bytes: &[u8]) {
         while let Some(first) = bytes.first() {
             match self.state {
                 State::Text => match bytes.iter().position(|byte| *byte == b'<') {
@@ -127,9 +157,9 @@ impl Scan {
             self.root.extend_from_slice(&self.name);
         }
         match &self.name[..] {
-            b"Key" | b"CommonPrefixes" => self.entries += 1,
-            b"IsTruncated" => self.want(Wanted::Truncated),
-            b"NextContinuationToken" => self.want(Wanted::Token),
+            name if self.elements.entries.contains(&name) => self.entries += 1,
+            name if name == self.elements.token => self.want(Wanted::Token),
+            name if self.elements.truncated == Some(name) => self.want(Wanted::Truncated),
             b"Code" => self.want(Wanted::Code),
             b"Message" => self.want(Wanted::Message),
             b"Region" => self.want(Wanted::Region),
@@ -160,42 +190,51 @@ impl Scan {
     }
 
     /// Whether the text was a listing, to its end.
-    pub(crate) fn is_listing(&self) -> bool {
-        self.root == b"ListBucketResult" && self.closed
+    pub fn is_listing(&self) -> bool {
+        self.root == self.elements.listing && self.closed
     }
 
     /// Keys and common prefixes, of all pages.
-    pub(crate) fn entries(&self) -> u64 {
+    pub fn entries(&self) -> u64 {
         self.entries
     }
 
     /// Where the listing goes on; `None` when it has ended, and an error when it should go on and does not say where.
-    pub(crate) fn goes_on_at(&self) -> Result<Option<String>, ()> {
-        if self.truncated != b"true" {
+    ///
+    /// # Errors
+    /// It should go on, and does not say where.
+    #[expect(clippy::result_unit_err, reason = "there is one thing that can be wrong")]
+    pub fn goes_on_at(&self) -> Result<Option<String>, ()> {
+        let token = unescape(&self.token);
+        let (goes_on, token) = match self.elements.truncated {
+            Some(_) => (self.truncated == b"true", token),
+            // An element without a text may still have a line's end in it.
+            None => (!token.trim().is_empty(), token.trim().to_owned()),
+        };
+        if !goes_on {
             return Ok(None);
         }
         // A token at the bound was cut, and would ask for another page than the next.
-        let token = unescape(&self.token);
         if token.is_empty() || self.token.len() == TOKEN_BYTES_MAX { Err(()) } else { Ok(Some(token)) }
     }
 
     /// Before the token of the next page is read.
-    pub(crate) fn forget_token(&mut self) {
+    pub fn forget_token(&mut self) {
         self.token.clear();
     }
 
     /// The code of an error; empty when the text had none.
-    pub(crate) fn code(&self) -> &str {
+    pub fn code(&self) -> &str {
         std::str::from_utf8(&self.code).unwrap_or_default()
     }
 
     /// The region that a bucket is in, where an error names it.
-    pub(crate) fn region(&self) -> &str {
+    pub fn region(&self) -> &str {
         std::str::from_utf8(&self.region).unwrap_or_default()
     }
 
     /// The message of an error.
-    pub(crate) fn message(&self) -> String {
+    pub fn message(&self) -> String {
         unescape(&self.message)
     }
 }
@@ -241,6 +280,13 @@ mod tests {
 
     use super::*;
 
+    const NAMES: Elements = Elements {
+        listing: b"ListBucketResult",
+        entries: [b"Key", b"CommonPrefixes"],
+        token: b"NextContinuationToken",
+        truncated: Some(b"IsTruncated"),
+    };
+
     const PAGE: &str = concat!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n",
         "<ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>b</Name>",
@@ -250,7 +296,7 @@ mod tests {
     );
 
     fn scan(pieces: &[&[u8]]) -> Scan {
-        let mut scan = Scan::default();
+        let mut scan = Scan::new(&NAMES);
         for piece in pieces {
             scan.push(piece);
         }
@@ -304,7 +350,7 @@ mod tests {
         fn no_text_breaks_it_and_nothing_grows_without_bound(
             text in proptest::collection::vec("[<>/&;#A-Za-z ]{0,40}|<Code>|<Message>|<Key>|<NextContinuationToken>", 0..60),
         ) {
-            let mut scan = Scan::default();
+            let mut scan = Scan::new(&NAMES);
             for piece in &text {
                 scan.push(piece.as_bytes());
             }

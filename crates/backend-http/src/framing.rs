@@ -5,7 +5,7 @@ const LINE_BYTES_MAX: usize = 4096;
 
 /// What is left of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Framing {
+pub enum Framing {
     /// This many bytes.
     Length(u64),
     /// A line with the length of the next chunk.
@@ -22,12 +22,15 @@ pub(crate) enum Framing {
 
 /// The framing makes no sense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Malformed;
+pub struct Malformed;
 
 impl Framing {
     /// Takes what there is of a body and hands its text to `each`; how many bytes are done with. The rest comes again
     /// with what follows it.
-    pub(crate) fn take(&mut self, bytes: &[u8], mut each: impl FnMut(&[u8])) -> Result<usize, Malformed> {
+    ///
+    /// # Errors
+    /// Chunks that make no sense.
+    pub fn take(&mut self, bytes: &[u8], mut each: impl FnMut(&[u8])) -> Result<usize, Malformed> {
         let mut used = 0;
         loop {
             let rest = &bytes[used..];

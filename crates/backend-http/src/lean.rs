@@ -1,89 +1,34 @@
 //! The engine `lean`: HTTP/1.1 without a client library, over [`backend_net`].
 //!
-//! A request is some 400 bytes put together in a few buffers; a reply's head is read by `httparse`, and its body goes
-//! from the socket into the operation's buffer.
-
-mod framing;
-mod reply;
-mod request;
-mod task;
-
-use std::sync::Arc;
+//! A request is some 400 bytes that a [`Dialect`] puts together in a few buffers; a reply's head is read by `httparse`, and
+//! its body goes from the socket into the operation's buffer.
 
 use backend::{ErrorKind, Op, OpError, QueueReport};
 use backend_net::{Fate, Frame, Head, Mark, Message, Outcome, Phases, Place, Protocol, Reply, Text, Trail};
-use dataset::{Key, Objects};
+use dataset::Key;
 use plan::Operation;
 
-use crate::etags::Etags;
-use crate::names::fnv;
+use crate::asking::Asking;
+use crate::dialect::Dialect;
+use crate::framing::{Framing, Malformed};
+use crate::kind::plain;
 use crate::ranges::ByteRange;
+use crate::reply::{self, Parsed, ReplyHead};
 use crate::scan::Scan;
-use crate::{failure, kind};
-use framing::Framing;
-use reply::{Parsed, ReplyHead};
-pub(crate) use request::Encoder;
-use task::{Cut, PartRequest, Task};
-
-/// Ranges of one object that are fetched at once, at most.
-pub(crate) const PARTS_MAX: u64 = plan::PARTS_AT_ONCE_MAX as u64;
+use crate::task::{Cut, PartRequest, Task};
+use crate::text::{fnv, one_line};
 
 /// A body that nobody wants is read to its end up to this size; beyond it a new connection is cheaper.
 // A new connection costs a round trip, with TLS two or three.
 const DRAINED_BYTES_MAX: u64 = 64 << 10;
 
-/// What a queue asks, and of what.
+/// A service of objects as the shared socket engine drives it; at most `PARTS` requests of one operation at once.
 #[derive(Debug)]
-pub(crate) struct Asking {
-    pub(crate) objects: Arc<Objects>,
-    pub(crate) etags: Arc<Etags>,
-    pub(crate) operation: Operation,
-    pub(crate) block_bytes: u32,
-    pub(crate) part_bytes: Option<u64>,
-    pub(crate) head: bool,
-    /// Prefixes that a folder's entries are spread over.
-    pub(crate) roots: u32,
-}
-
-impl Asking {
-    /// The folders that a queue of listings asks for, by their numbers; none for other operations.
-    pub(crate) fn folders(&self) -> Vec<Option<Key>> {
-        if self.operation == Operation::List { self.objects.folders() } else { Vec::new() }
-    }
-
-    /// Keys of one folder after which its listing is given up. Others may put files beside those of the dataset; only a
-    /// service that makes up keys has more than this.
-    pub(crate) fn keys_max(&self) -> u64 {
-        2 * u64::from(self.objects.count()) + 100_000
-    }
-
-    /// Refuses an operation that the queue was not opened for, and one on what is not among its objects and `folders`.
-    pub(crate) fn check(&self, op: Op, folders: usize) -> Result<(), OpError> {
-        let is_object = |object: u32| object < self.objects.count();
-        let (operation, is_known) = match op {
-            Op::Read { object, .. } => (Operation::Read, is_object(object)),
-            Op::ReadFile { object, .. } => (Operation::ReadFile, is_object(object)),
-            Op::Stat { object } => (Operation::Stat, is_object(object)),
-            Op::GetAttr { object } => (Operation::GetAttr, is_object(object)),
-            Op::List { folder } => (Operation::List, (folder as usize) < folders),
-        };
-        match is_known {
-            _ if operation != self.operation => Err(OpError::from_errno(libc::EINVAL)),
-            true => Ok(()),
-            // HTTP/1.1 allows requests behind each other (RFC 9112, section 9.3.2), but replies come in
-            // order: a large object would hold up all behind it.
-            false => Err(kind::plain(ErrorKind::NotFound)),
-        }
-    }
-}
-
-/// S3 as the shared socket engine drives it; at most `PARTS` requests of one operation at once.
-#[derive(Debug)]
-pub(crate) struct Lean<const PARTS: usize> {
+pub struct Lean<D, const PARTS: usize> {
     asking: Asking,
     folders: Vec<Option<Key>>,
     cut: Cut,
-    encoder: Encoder,
+    dialect: D,
     /// Keys after which a listing is given up.
     keys_max: u64,
     failure: Option<String>,
@@ -91,16 +36,17 @@ pub(crate) struct Lean<const PARTS: usize> {
     spare: Vec<Scan>,
 }
 
-impl<const PARTS: usize> Lean<PARTS> {
-    pub(crate) fn new(asking: Asking, encoder: Encoder) -> Self {
+impl<D: Dialect, const PARTS: usize> Lean<D, PARTS> {
+    /// What a queue asks, in the words of a service.
+    pub fn new(asking: Asking, dialect: D) -> Self {
         let (folders, keys_max) = (asking.folders(), asking.keys_max());
         let cut = Cut { part_bytes: asking.part_bytes, block_bytes: asking.block_bytes };
-        Self { asking, folders, cut, encoder, keys_max, failure: None, spare: Vec::new() }
+        Self { asking, folders, cut, dialect, keys_max, failure: None, spare: Vec::new() }
     }
 
     fn note(&mut self, text: impl FnOnce() -> String) {
         if self.failure.is_none() {
-            self.failure = Some(failure::one_line(&self.encoder.scrub(&text())));
+            self.failure = Some(one_line(&self.dialect.scrub(&text())));
         }
     }
 
@@ -116,10 +62,10 @@ impl<const PARTS: usize> Lean<PARTS> {
         let (object, bytes) = match task.op {
             Op::ReadFile { object, bytes } => (object, bytes),
             Op::Stat { object } => (object, self.asking.objects.bytes(object)),
-            _ => return self.broken(task, kind::plain(ErrorKind::Protocol), "nobody asked for a size"),
+            _ => return self.broken(task, plain(ErrorKind::Protocol), "nobody asked for a size"),
         };
         if head.length != Some(bytes) || !self.asking.etags.agrees(object, head.etag) {
-            task.fail(kind::error(412, ""));
+            task.fail(error::<D>(412, ""));
         }
         nothing(head.bytes)
     }
@@ -127,17 +73,13 @@ impl<const PARTS: usize> Lean<PARTS> {
     /// Takes a successful reply to a GET without a range.
     fn whole(&mut self, task: &mut Task<PARTS>, head: &ReplyHead<'_>) -> Head {
         let Op::ReadFile { object, bytes } = task.op else {
-            return self.broken(task, kind::plain(ErrorKind::Protocol), "nobody asked for a whole object");
+            return self.broken(task, plain(ErrorKind::Protocol), "nobody asked for a whole object");
         };
         let Some(length) = head.length else {
-            return self.broken(
-                task,
-                kind::plain(ErrorKind::Protocol),
-                "it does not say how long the object is",
-            );
+            return self.broken(task, plain(ErrorKind::Protocol), "it does not say how long the object is");
         };
         if length != bytes || !self.asking.etags.agrees(object, head.etag) {
-            let error = kind::plain(ErrorKind::Changed);
+            let error = plain(ErrorKind::Changed);
             if length > DRAINED_BYTES_MAX {
                 return self.broken(task, error, "the object was replaced");
             }
@@ -149,7 +91,7 @@ impl<const PARTS: usize> Lean<PARTS> {
 
     /// Takes a successful reply to a GET of a range.
     fn range(&mut self, task: &mut Task<PARTS>, head: &ReplyHead<'_>, asked: ByteRange) -> Head {
-        let protocol = kind::plain(ErrorKind::Protocol);
+        let protocol = plain(ErrorKind::Protocol);
         let Some(length) = head.length else {
             return self.broken(task, protocol, "it does not say how long its body is");
         };
@@ -161,20 +103,20 @@ impl<const PARTS: usize> Lean<PARTS> {
             Op::ReadFile { object, bytes } => {
                 let total = head.range.filter(|_| !is_whole).and_then(|found| found.total);
                 if length != asked.len || total.is_some_and(|total| total != bytes) {
-                    task.fail(kind::plain(ErrorKind::Changed));
+                    task.fail(plain(ErrorKind::Changed));
                 }
                 (object, self.cut.place(asked.offset, bytes))
             }
             Op::Read { object, .. } => {
                 if length != asked.len {
-                    task.fail(kind::plain(ErrorKind::Eof));
+                    task.fail(plain(ErrorKind::Eof));
                 }
                 (object, Place { at: 0, wrap: (asked.len as usize).max(1) })
             }
             _ => return self.broken(task, protocol, "nobody asked for bytes"),
         };
         if !self.asking.etags.agrees(object, head.etag) {
-            task.fail(kind::plain(ErrorKind::Changed));
+            task.fail(plain(ErrorKind::Changed));
         }
         Head::Data { head_bytes: head.bytes, body_bytes: length, place, trailer_bytes: 0 }
     }
@@ -189,11 +131,11 @@ impl<const PARTS: usize> Lean<PARTS> {
             _ if head.chunked => Framing::ChunkLength,
             Some(length) if length > 0 => Framing::Length(length),
             Some(_) => {
-                self.ended_without_text(task, head.status);
+                self.ended_without_text(task, head);
                 return nothing(head.bytes);
             }
             None => {
-                let error = kind::error(head.status, "");
+                let error = error::<D>(head.status, "");
                 return self.broken(task, error, &format!("status {}, and its text has no end", head.status));
             }
         };
@@ -201,7 +143,9 @@ impl<const PARTS: usize> Lean<PARTS> {
         task.parts[part as usize].text = true;
         if task.scanning.is_none() {
             task.scanning = Some(part);
-            let scan = task.scan.get_or_insert_with(|| Box::new(self.spare.pop().unwrap_or_default()));
+            let scan = task
+                .scan
+                .get_or_insert_with(|| Box::new(self.spare.pop().unwrap_or_else(|| Scan::new(D::ELEMENTS))));
             // Of several errors at once one text is enough; the others are read and not looked at.
             scan.next_page();
             scan.forget_token();
@@ -209,9 +153,13 @@ impl<const PARTS: usize> Lean<PARTS> {
         Head::Text { head_bytes: head.bytes }
     }
 
-    fn ended_without_text(&mut self, task: &mut Task<PARTS>, status: u16) {
-        let error = kind::error(status, "");
-        self.note(|| format!("status {status} without a text"));
+    fn ended_without_text(&mut self, task: &mut Task<PARTS>, head: &ReplyHead<'_>) {
+        let (status, code) = (head.status, head.code.unwrap_or_default());
+        let error = error::<D>(status, code);
+        self.note(|| match code {
+            "" => format!("status {status} without a text"),
+            code => format!("{status} {code}"),
+        });
         task.fail(error);
     }
 
@@ -220,13 +168,13 @@ impl<const PARTS: usize> Lean<PARTS> {
         let scanned = task.scanning == Some(part);
         let scan = task.scan.as_deref().filter(|_| scanned);
         let code = scan.map_or("", Scan::code);
-        let mut error = kind::error(status, code);
+        let mut error = error::<D>(status, code);
         // A range behind the end of an object of a known size: the object is not the planned one.
         if error.kind == ErrorKind::Eof && matches!(task.op, Op::ReadFile { .. }) {
             error.kind = ErrorKind::Changed;
         }
         let text = || match (code, scan.map(Scan::message)) {
-            ("", _) => format!("status {status}; its text is not an answer of S3"),
+            ("", _) => format!("status {status}; its text is not an answer of {}", D::SERVICE),
             (code, Some(message)) if !message.is_empty() => format!("{status} {code}: {message}"),
             (code, _) => format!("{status} {code}"),
         };
@@ -237,8 +185,8 @@ impl<const PARTS: usize> Lean<PARTS> {
     /// Takes the end of a page of a listing.
     fn page(&mut self, task: &mut Task<PARTS>) {
         let Some(scan) = task.scan.as_deref().filter(|scan| scan.is_listing()) else {
-            self.note(|| "the endpoint does not answer with a listing: it is not S3".to_owned());
-            task.fail(kind::plain(ErrorKind::Protocol));
+            self.note(|| format!("the endpoint does not answer with a listing: it is not {}", D::SERVICE));
+            task.fail(plain(ErrorKind::Protocol));
             return;
         };
         match scan.goes_on_at() {
@@ -250,7 +198,7 @@ impl<const PARTS: usize> Lean<PARTS> {
             // A server that gives the same tokens in turn would be asked for ever.
             Ok(Some(_)) => {
                 self.note(|| "a listing does not come to an end".to_owned());
-                task.fail(kind::plain(ErrorKind::Protocol));
+                task.fail(plain(ErrorKind::Protocol));
             }
             Ok(None) => {
                 (task.token, task.trail) = (None, Trail::default());
@@ -260,7 +208,7 @@ impl<const PARTS: usize> Lean<PARTS> {
                 self.note(|| {
                     "a page of a listing should be followed by another and does not say where".to_owned()
                 });
-                task.fail(kind::plain(ErrorKind::Protocol));
+                task.fail(plain(ErrorKind::Protocol));
             }
         }
     }
@@ -277,8 +225,8 @@ impl<const PARTS: usize> Lean<PARTS> {
         let result = match task.op {
             Op::List { .. } if task.root < self.asking.roots => return Outcome::Goes,
             Op::List { .. } => match task.scan.as_deref().map_or(0, Scan::entries) {
-                // There are no folders in S3: one without entries is one that is not there.
-                0 => Err(kind::error(404, "")),
+                // There are no folders in a bucket: one without entries is one that is not there.
+                0 => Err(error::<D>(404, "")),
                 entries => Ok(entries),
             },
             Op::ReadFile { bytes, .. } if task.is_answered(bytes) => Ok(bytes),
@@ -299,12 +247,17 @@ impl<const PARTS: usize> Lean<PARTS> {
     }
 }
 
+/// A failure by its status and code.
+fn error<D: Dialect>(status: u16, code: &str) -> OpError {
+    OpError { kind: D::kind(status, code), code: u32::from(status) }
+}
+
 /// A reply without a body.
 fn nothing(head_bytes: usize) -> Head {
     Head::Data { head_bytes, body_bytes: 0, place: Place { at: 0, wrap: 1 }, trailer_bytes: 0 }
 }
 
-impl<const PARTS: usize> Protocol for Lean<PARTS> {
+impl<D: Dialect, const PARTS: usize> Protocol for Lean<D, PARTS> {
     type Task = Task<PARTS>;
 
     fn name(&self) -> &'static str {
@@ -340,16 +293,16 @@ impl<const PARTS: usize> Protocol for Lean<PARTS> {
         match (task.op, asked) {
             (Op::List { folder }, _) => {
                 let folder = self.folders[folder as usize].as_ref();
-                self.encoder.list(folder, task.root, task.token.as_deref(), out);
+                self.dialect.list(folder, task.root, task.token.as_deref(), out);
             }
             (Op::Stat { object } | Op::GetAttr { object }, _)
             | (Op::ReadFile { object, .. }, PartRequest::Head) => {
-                self.encoder.head(object, out);
+                self.dialect.head(object, out);
             }
             (Op::Read { object, .. } | Op::ReadFile { object, .. }, PartRequest::Range(range)) => {
-                self.encoder.get(object, Some(range), out);
+                self.dialect.get(object, Some(range), out);
             }
-            (Op::Read { object, .. } | Op::ReadFile { object, .. }, _) => self.encoder.get(object, None, out),
+            (Op::Read { object, .. } | Op::ReadFile { object, .. }, _) => self.dialect.get(object, None, out),
         }
         Some(Message::plain(part))
     }
@@ -360,7 +313,7 @@ impl<const PARTS: usize> Protocol for Lean<PARTS> {
         let known = bytes.len().min(BEGINS.len());
         if bytes[..known] != BEGINS[..known] {
             self.note(|| "the endpoint does not speak HTTP/1.1".to_owned());
-            return Frame::Broken(kind::plain(ErrorKind::Protocol));
+            return Frame::Broken(plain(ErrorKind::Protocol));
         }
         if known < BEGINS.len() { Frame::Need(BEGINS.len()) } else { Frame::Reply { id: None } }
     }
@@ -368,7 +321,7 @@ impl<const PARTS: usize> Protocol for Lean<PARTS> {
     fn head(&mut self, task: &mut Self::Task, part: u32, bytes: &[u8]) -> Head {
         let head = match reply::parse(bytes) {
             Parsed::Need(bytes) => return Head::Need(bytes),
-            Parsed::Broken(reason) => return self.broken(task, kind::plain(ErrorKind::Protocol), reason),
+            Parsed::Broken(reason) => return self.broken(task, plain(ErrorKind::Protocol), reason),
             Parsed::Head(head) => head,
         };
         let state = &mut task.parts[part as usize];
@@ -377,24 +330,24 @@ impl<const PARTS: usize> Protocol for Lean<PARTS> {
         match (asked, head.status) {
             // RFC 9110, section 9.3.2: whatever the fields of a reply to HEAD say, no body follows.
             (PartRequest::Head, 200) => self.looked(task, &head),
-            (PartRequest::Head, status) => {
-                self.ended_without_text(task, status);
+            (PartRequest::Head, _) => {
+                self.ended_without_text(task, &head);
                 nothing(head.bytes)
             }
-            // Data in chunks would have to be copied out of them. S3 says how long an object is.
+            // Data in chunks would have to be copied out of them. Services say how long an object is.
             (PartRequest::Whole | PartRequest::Range(_), 200 | 206) if head.chunked => {
-                self.broken(task, kind::plain(ErrorKind::Protocol), "its data come in chunks")
+                self.broken(task, plain(ErrorKind::Protocol), "its data come in chunks")
             }
             (PartRequest::Whole, 200) => self.whole(task, &head),
             (PartRequest::Whole, 206) => {
-                self.broken(task, kind::plain(ErrorKind::Protocol), "a part came where all was asked")
+                self.broken(task, plain(ErrorKind::Protocol), "a part came where all was asked")
             }
             (PartRequest::Range(range), 200 | 206) => self.range(task, &head, range),
             (PartRequest::Nothing, _) => {
-                self.broken(task, kind::plain(ErrorKind::Protocol), "nobody asked for anything")
+                self.broken(task, plain(ErrorKind::Protocol), "nobody asked for anything")
             }
             (_, 204 | 304) => {
-                self.ended_without_text(task, head.status);
+                self.ended_without_text(task, &head);
                 nothing(head.bytes)
             }
             _ => self.textual(task, part, &head),
@@ -415,9 +368,9 @@ impl<const PARTS: usize> Protocol for Lean<PARTS> {
         match used {
             Ok(used) if framing == Framing::Ended => Text::Ended { used },
             Ok(used) => Text::More { used },
-            Err(framing::Malformed) => {
+            Err(Malformed) => {
                 self.note(|| "the chunks of a reply make no sense".to_owned());
-                let error = kind::plain(ErrorKind::Protocol);
+                let error = plain(ErrorKind::Protocol);
                 task.fail(error);
                 Text::Broken(error)
             }
@@ -448,6 +401,3 @@ impl<const PARTS: usize> Protocol for Lean<PARTS> {
         report.first_failure.clone_from(&self.failure);
     }
 }
-
-#[cfg(test)]
-pub(crate) mod tests;

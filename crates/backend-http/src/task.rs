@@ -3,7 +3,7 @@
 use backend::{FilePieces, Op, OpError};
 use backend_net::{Place, Trail};
 
-use super::framing::Framing;
+use crate::framing::Framing;
 use crate::ranges::ByteRange;
 
 /// A message under way.
@@ -38,9 +38,9 @@ impl Part {
         Self { asked: PartRequest::Nothing, close: false, status: 0, text: false, framing: Framing::Ended };
 }
 
-/// An operation under way.
+/// An operation under way; at most `PARTS` requests of it at once.
 #[derive(Debug)]
-pub(crate) struct Task<const PARTS: usize> {
+pub struct Task<const PARTS: usize> {
     pub(crate) op: Op,
     pub(crate) parts: [Part; PARTS],
     pub(crate) under_way: u8,

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use aws_credential_types::Credentials;
-use backend::Clock;
+use backend::{Clock, ErrorKind};
+use backend_http::{ByteRange, Dialect, Elements, Wall, push_number, push_path, push_query};
 use dataset::{Key, Objects};
 
 use crate::credentials::Keyring;
-use crate::encode::{push_number, push_path, push_query};
 use crate::endpoint::Endpoint;
+use crate::kind;
 use crate::names::Names;
-use crate::ranges::ByteRange;
 use crate::sign::{Signed, Signer, UNSIGNED};
-use crate::wall::Wall;
+use crate::wall::{Stamp, stamp};
 
 /// Writes requests. Nothing is allocated for one once its buffers have grown.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct Encoder {
     names: Names,
     objects: Arc<Objects>,
     signing: Option<Signing>,
-    wall: Wall,
+    wall: Wall<Stamp>,
     name: String,
     key: String,
     path: Vec<u8>,
@@ -67,56 +67,17 @@ impl Encoder {
         let mut base = Vec::new();
         push_path(&endpoint.base, &mut base);
         Self {
-            authority: endpoint.authority.clone(),
+            authority: endpoint.origin.authority(),
             base,
             names: names.clone(),
             objects: Arc::clone(objects),
             signing: keyring.map(|keyring| Signing::new(Arc::clone(keyring), &endpoint.region)),
-            wall: Wall::new(clock),
+            wall: Wall::new(clock, stamp),
             name: String::with_capacity(1024),
             key: String::with_capacity(1024),
             path: Vec::with_capacity(1024),
             query: Vec::with_capacity(1024),
         }
-    }
-
-    /// Appends a GET of an object, or of a range of it.
-    pub(crate) fn get(&mut self, object: u32, range: Option<ByteRange>, out: &mut Vec<u8>) {
-        self.object_path(object);
-        self.request("GET", range, out);
-    }
-
-    /// Appends a HEAD of an object.
-    pub(crate) fn head(&mut self, object: u32, out: &mut Vec<u8>) {
-        self.object_path(object);
-        self.request("HEAD", None, out);
-    }
-
-    /// Appends a request for a page of a folder's entries under the `root`th prefix, from `token` on.
-    pub(crate) fn list(&mut self, folder: Option<&Key>, root: u32, token: Option<&str>, out: &mut Vec<u8>) {
-        self.path.clear();
-        self.path.extend_from_slice(&self.base);
-        self.key.clear();
-        self.key.push_str(&self.names.root(root));
-        if let Some(folder) = folder {
-            self.key.push_str(folder.as_str());
-            self.key.push('/');
-        }
-        // In the order of the names, as the signature wants them.
-        self.query.clear();
-        if let Some(token) = token {
-            self.query.extend_from_slice(b"continuation-token=");
-            push_query(token, &mut self.query);
-            self.query.push(b'&');
-        }
-        self.query.extend_from_slice(b"delimiter=%2F&list-type=2&prefix=");
-        push_query(&self.key, &mut self.query);
-        self.request("GET", None, out);
-    }
-
-    /// Takes secrets out of a text of the service's.
-    pub(crate) fn scrub(&self, text: &str) -> String {
-        self.signing.as_ref().map_or_else(|| text.to_owned(), |signing| signing.keyring.scrub(text))
     }
 
     fn object_path(&mut self, object: u32) {
@@ -177,3 +138,50 @@ impl Encoder {
         out.extend_from_slice(b"\r\n");
     }
 }
+
+impl Dialect for Encoder {
+    const SERVICE: &'static str = "S3";
+    const ELEMENTS: &'static Elements = &kind::ELEMENTS;
+
+    fn kind(status: u16, code: &str) -> ErrorKind {
+        kind::kind(status, code)
+    }
+
+    fn get(&mut self, object: u32, range: Option<ByteRange>, out: &mut Vec<u8>) {
+        self.object_path(object);
+        self.request("GET", range, out);
+    }
+
+    fn head(&mut self, object: u32, out: &mut Vec<u8>) {
+        self.object_path(object);
+        self.request("HEAD", None, out);
+    }
+
+    fn list(&mut self, folder: Option<&Key>, root: u32, token: Option<&str>, out: &mut Vec<u8>) {
+        self.path.clear();
+        self.path.extend_from_slice(&self.base);
+        self.key.clear();
+        self.key.push_str(&self.names.root(root));
+        if let Some(folder) = folder {
+            self.key.push_str(folder.as_str());
+            self.key.push('/');
+        }
+        // In the order of the names, as the signature wants them.
+        self.query.clear();
+        if let Some(token) = token {
+            self.query.extend_from_slice(b"continuation-token=");
+            push_query(token, &mut self.query);
+            self.query.push(b'&');
+        }
+        self.query.extend_from_slice(b"delimiter=%2F&list-type=2&prefix=");
+        push_query(&self.key, &mut self.query);
+        self.request("GET", None, out);
+    }
+
+    fn scrub(&self, text: &str) -> String {
+        self.signing.as_ref().map_or_else(|| text.to_owned(), |signing| signing.keyring.scrub(text))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -14,15 +14,18 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
-use crate::endpoint::Endpoint;
+use crate::origin::Origin;
 use crate::trust::Trust;
 
 /// Patience for a connection.
 // The SDK's own default is 3.1 s; a SYN that is lost is sent again after 1 and 3 s.
-pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Certificates to trust beside those of the system.
-pub(crate) fn read_ca(path: &Path) -> Result<Vec<u8>, StoreError> {
+///
+/// # Errors
+/// The file cannot be read, or holds no certificate.
+pub fn read_ca(path: &Path) -> Result<Vec<u8>, StoreError> {
     let refuse = |reason: String| StoreError::Unavailable {
         what: format!("ca = \"{}\"", path.display()),
         reason,
@@ -34,12 +37,15 @@ pub(crate) fn read_ca(path: &Path) -> Result<Vec<u8>, StoreError> {
 }
 
 /// Encryption towards an endpoint; `None` where it is asked for by `http://`.
-pub(crate) fn tls(endpoint: &Endpoint, trust: &Trust) -> Result<Option<Tls>, StoreError> {
-    if !endpoint.https {
+///
+/// # Errors
+/// There is nobody to trust.
+pub fn tls(origin: &Origin, trust: &Trust) -> Result<Option<Tls>, StoreError> {
+    if !origin.https {
         return Ok(None);
     }
     let refuse = |reason: String| StoreError::Unavailable {
-        what: endpoint.shown(),
+        what: origin.shown(),
         reason,
         hint: "check SSL_CERT_FILE and SSL_CERT_DIR, or name a certificate by ca = \"FILE\"".to_owned(),
     };
@@ -60,19 +66,24 @@ pub(crate) fn tls(endpoint: &Endpoint, trust: &Trust) -> Result<Option<Tls>, Sto
         .with_no_client_auth();
     // Only HTTP/1.1 is spoken here: a server that chose h2 would be sent what it cannot read.
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    let name = ServerName::try_from(endpoint.host.clone()).map_err(|error| refuse(error.to_string()))?;
+    let name = ServerName::try_from(origin.host.clone()).map_err(|error| refuse(error.to_string()))?;
     Ok(Some(Tls { config: Arc::new(config), name }))
 }
 
-/// The addresses that connections go to; each was connected to once, to see whether it answers.
-pub(crate) fn reach(
-    endpoint: &Endpoint,
+/// The addresses that connections go to; each was connected to once, to see whether it answers. `advice` is what to do where
+/// the name has no address.
+///
+/// # Errors
+/// The step that failed: no address, no connection, no trust.
+pub fn reach(
+    origin: &Origin,
     addresses: Addresses,
     tls: Option<&Tls>,
+    advice: &str,
 ) -> Result<Vec<SocketAddr>, StoreError> {
-    let found = (endpoint.host.as_str(), endpoint.port).to_socket_addrs();
+    let found = (origin.host.as_str(), origin.port).to_socket_addrs();
     let mut distinct: Vec<SocketAddr> = Vec::new();
-    for address in found.map_err(|error| no_address(endpoint, &error))? {
+    for address in found.map_err(|error| no_address(origin, advice, &error))? {
         if !distinct.contains(&address) {
             distinct.push(address);
         }
@@ -84,7 +95,7 @@ pub(crate) fn reach(
             Ok(socket) => {
                 // One handshake is enough: all addresses stand for one name, and so for one certificate.
                 if let (Some(tls), true) = (tls, reached.is_empty()) {
-                    shake_hands(endpoint, socket, tls)?;
+                    shake_hands(origin, socket, tls)?;
                 }
                 reached.push(address);
                 if addresses == Addresses::First {
@@ -96,21 +107,16 @@ pub(crate) fn reach(
     }
     match failed {
         _ if !reached.is_empty() => Ok(reached),
-        Some((address, error)) => Err(no_connection(endpoint, address, &error)),
-        None => Err(no_address(endpoint, &io::Error::other("it has none"))),
+        Some((address, error)) => Err(no_connection(origin, address, &error)),
+        None => Err(no_address(origin, advice, &io::Error::other("it has none"))),
     }
 }
 
-fn no_address(endpoint: &Endpoint, error: &io::Error) -> StoreError {
-    let bucket = if endpoint.path_style {
-        "check the endpoint and the name servers of this machine"
-    } else {
-        "check bucket, region and endpoint; where buckets have no names of their own, write style = \"path\""
-    };
-    unavailable(endpoint, format!("the name {} has no address: {error}", endpoint.host), bucket)
+fn no_address(origin: &Origin, advice: &str, error: &io::Error) -> StoreError {
+    unavailable(origin, format!("the name {} has no address: {error}", origin.host), advice)
 }
 
-fn no_connection(endpoint: &Endpoint, address: SocketAddr, error: &io::Error) -> StoreError {
+fn no_connection(origin: &Origin, address: SocketAddr, error: &io::Error) -> StoreError {
     let (reason, hint) = match error.kind() {
         io::ErrorKind::ConnectionRefused => {
             (format!("{address} refuses connections"), "is the service running, and is this its port?")
@@ -121,10 +127,10 @@ fn no_connection(endpoint: &Endpoint, address: SocketAddr, error: &io::Error) ->
         ),
         _ => (format!("{address} cannot be connected to: {error}"), "check the address and the route to it"),
     };
-    unavailable(endpoint, reason, hint)
+    unavailable(origin, reason, hint)
 }
 
-fn unavailable(endpoint: &Endpoint, reason: String, hint: &str) -> StoreError {
+fn unavailable(origin: &Origin, reason: String, hint: &str) -> StoreError {
     // curl and the AWS tools look at these, so a user behind a proxy may wonder why nothing is reached.
     let names = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"];
     let proxy = names.iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
@@ -133,25 +139,25 @@ fn unavailable(endpoint: &Endpoint, reason: String, hint: &str) -> StoreError {
         Some(name) => format!("{hint}; {name} is set, but storage is never measured through a proxy"),
         None => hint.to_owned(),
     };
-    StoreError::Unavailable { what: endpoint.shown(), reason, hint }
+    StoreError::Unavailable { what: origin.shown(), reason, hint }
 }
 
-fn shake_hands(endpoint: &Endpoint, mut socket: TcpStream, tls: &Tls) -> Result<(), StoreError> {
-    let failed = |error: io::Error| no_trust(endpoint, &error);
+fn shake_hands(origin: &Origin, mut socket: TcpStream, tls: &Tls) -> Result<(), StoreError> {
+    let failed = |error: io::Error| no_trust(origin, &error);
     socket.set_read_timeout(Some(CONNECT_TIMEOUT)).map_err(failed)?;
     socket.set_write_timeout(Some(CONNECT_TIMEOUT)).map_err(failed)?;
     let connection = ClientConnection::new(Arc::clone(&tls.config), tls.name.clone());
-    let mut connection = connection.map_err(|error| no_trust(endpoint, &io::Error::other(error)))?;
+    let mut connection = connection.map_err(|error| no_trust(origin, &io::Error::other(error)))?;
     while connection.is_handshaking() {
         connection.complete_io(&mut socket).map_err(failed)?;
     }
     Ok(())
 }
 
-fn no_trust(endpoint: &Endpoint, error: &io::Error) -> StoreError {
+fn no_trust(origin: &Origin, error: &io::Error) -> StoreError {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
     let (reason, hint) = match cause {
-        Some(cause) => explain_tls(cause, &endpoint.host),
+        Some(cause) => explain_tls(cause, &origin.host),
         None if matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock) => (
             format!("it does not answer the TLS handshake within {} s", CONNECT_TIMEOUT.as_secs()),
             "does this port speak TLS? If not, write the endpoint with http://",
@@ -161,5 +167,5 @@ fn no_trust(endpoint: &Endpoint, error: &io::Error) -> StoreError {
             "does this port speak TLS? If not, write the endpoint with http://",
         ),
     };
-    unavailable(endpoint, reason, hint)
+    unavailable(origin, reason, hint)
 }

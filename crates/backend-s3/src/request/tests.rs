@@ -2,8 +2,10 @@
 
 pub(crate) mod wire;
 
-use backend::{Clock, FilePieces};
-use dataset::Key;
+use backend::{FilePieces, Op, OpError, QueueReport};
+use backend_http::{Asking, Etags, Lean, Task};
+use backend_net::{Fate, Frame, Head, Outcome, Protocol as _, Text};
+use plan::Operation;
 use proptest::prelude::*;
 
 use super::*;
@@ -14,7 +16,7 @@ use crate::names::Names;
 
 const BYTES: u64 = 10_000;
 
-fn lean<const PARTS: usize>(operation: Operation, change: impl FnOnce(&mut Asking)) -> Lean<PARTS> {
+fn lean<const PARTS: usize>(operation: Operation, change: impl FnOnce(&mut Asking)) -> Lean<Encoder, PARTS> {
     let objects = Arc::new(Objects::uniform(Key::new("d").unwrap(), 3, BYTES));
     let endpoint = Endpoint::new(&config(), Some("http://s3.lan".to_owned()), "r").unwrap();
     let credentials =
@@ -35,7 +37,7 @@ fn lean<const PARTS: usize>(operation: Operation, change: impl FnOnce(&mut Askin
     Lean::new(asking, encoder)
 }
 
-fn first_failure<const PARTS: usize>(lean: &Lean<PARTS>) -> Option<String> {
+fn first_failure<const PARTS: usize>(lean: &Lean<Encoder, PARTS>) -> Option<String> {
     let mut report = QueueReport::default();
     lean.report(&mut report);
     report.first_failure
@@ -52,7 +54,12 @@ struct Played {
 
 /// Drives one operation as an engine does; each reply comes in pieces of `piece` bytes, and a connection ends where
 /// its reply does.
-fn play<const PARTS: usize>(lean: &mut Lean<PARTS>, op: Op, replies: &[&[u8]], piece: usize) -> Played {
+fn play<const PARTS: usize>(
+    lean: &mut Lean<Encoder, PARTS>,
+    op: Op,
+    replies: &[&[u8]],
+    piece: usize,
+) -> Played {
     let mut played = Played { requests: vec![], result: Ok(0), fates: vec![], buffer: vec![0; 4096] };
     let mut task = match lean.task(op) {
         Ok(task) => task,
@@ -78,7 +85,7 @@ fn play<const PARTS: usize>(lean: &mut Lean<PARTS>, op: Op, replies: &[&[u8]], p
 }
 
 fn answer<const PARTS: usize>(
-    lean: &mut Lean<PARTS>,
+    lean: &mut Lean<Encoder, PARTS>,
     task: &mut Task<PARTS>,
     part: u32,
     reply: &[u8],

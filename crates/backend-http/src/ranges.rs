@@ -2,30 +2,30 @@
 
 /// Bytes of an object that are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ByteRange {
-    pub(crate) offset: u64,
-    pub(crate) len: u64,
+pub struct ByteRange {
+    /// Of the first byte.
+    pub offset: u64,
+    /// Bytes.
+    pub len: u64,
 }
 
 impl ByteRange {
     /// The offset of the last byte.
-    pub(crate) fn last(self) -> u64 {
+    pub fn last(self) -> u64 {
         self.offset + self.len.saturating_sub(1)
     }
 
     /// The value of the header `Range`.
-    pub(crate) fn header(self) -> String {
+    pub fn header(self) -> String {
         format!("bytes={}-{}", self.offset, self.last())
     }
 
     /// Holds what a reply says of its body of `length` bytes against what was asked; the error says what is wrong.
     /// `is_whole` is the status 200, which says that all of the object follows.
-    pub(crate) fn check(
-        self,
-        length: u64,
-        is_whole: bool,
-        found: Option<ContentRange>,
-    ) -> Result<(), &'static str> {
+    ///
+    /// # Errors
+    /// Words for the end of a sentence on the reply.
+    pub fn check(self, length: u64, is_whole: bool, found: Option<ContentRange>) -> Result<(), &'static str> {
         if is_whole {
             // RFC 9110, section 14.2: a server may ignore Range. That is right only where the range is all there is.
             let is_all = self.offset == 0 && length == self.len;
@@ -42,11 +42,13 @@ impl ByteRange {
 
 /// A `Content-Range`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ContentRange {
-    pub(crate) first: u64,
-    pub(crate) last: u64,
+pub struct ContentRange {
+    /// Offset of the first byte.
+    pub first: u64,
+    /// Offset of the last byte.
+    pub last: u64,
     /// Bytes of the whole object, where it is known.
-    pub(crate) total: Option<u64>,
+    pub total: Option<u64>,
 }
 
 /// Digits alone: no sign, no blanks inside.
@@ -60,7 +62,7 @@ pub(crate) fn number(value: &[u8]) -> Option<u64> {
 }
 
 /// `bytes FIRST-LAST/TOTAL`; `None` for everything else, also for `bytes */TOTAL`.
-pub(crate) fn content_range(value: &[u8]) -> Option<ContentRange> {
+pub fn content_range(value: &[u8]) -> Option<ContentRange> {
     let rest = value.trim_ascii().strip_prefix(b"bytes ")?;
     let dash = rest.iter().position(|byte| *byte == b'-')?;
     let slash = rest.iter().position(|byte| *byte == b'/')?;

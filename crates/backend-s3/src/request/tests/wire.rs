@@ -4,15 +4,16 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 
-use backend::{Arena, Clock, Completion, IoQueue, Op, QueueSpec, Request};
+use backend::{Arena, Clock, Completion, ErrorKind, IoQueue, Op, QueueSpec, Request};
+use backend_http::{Asking, Etags, Lean};
 use backend_net::{Settings, SourcePort};
-use dataset::{Key, payload};
-use plan::{Advice, Cache, Registered};
+use dataset::{Key, Objects, payload};
+use plan::{Advice, Cache, Operation, Registered};
 
 use crate::credentials::Keyring;
 use crate::endpoint::Endpoint;
-use crate::lean::*;
 use crate::names::Names;
+use crate::request::Encoder;
 
 const SEED: u64 = 7;
 const BYTES: u64 = 10_000;
@@ -113,7 +114,7 @@ fn open(
         arena: &arena,
         clock: &clock,
     };
-    let queue = backend_net::open(Lean::<4>::new(asking, encoder), &settings, &spec).unwrap();
+    let queue = backend_net::open(Lean::<_, 4>::new(asking, encoder), &settings, &spec).unwrap();
     (queue, arena.buffers())
 }
 
