@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use backend::{SharedStore, StoreError, null::NullStore};
+use backend_azure::AzureStore;
 use backend_cache::{TierFile, TieredStore};
 use backend_file::{FileStore, probe_io_uring};
 use backend_nfs::NfsStore;
@@ -138,9 +139,11 @@ pub(crate) fn local_folder(config: &BackendConfig) -> Option<SharedStore> {
 pub(crate) fn local_root(config: &BackendConfig) -> Option<&Path> {
     match config {
         BackendConfig::File { root } => Some(root),
-        BackendConfig::Null | BackendConfig::Device { .. } | BackendConfig::Nfs(_) | BackendConfig::S3(_) => {
-            None
-        }
+        BackendConfig::Null
+        | BackendConfig::Device { .. }
+        | BackendConfig::Nfs(_)
+        | BackendConfig::S3(_)
+        | BackendConfig::Azure(_) => None,
     }
 }
 
@@ -168,5 +171,6 @@ fn store(config: &BackendConfig, engine: Engine) -> Result<SharedStore, StoreErr
         (BackendConfig::Nfs(config), _) => Arc::new(NfsStore::open(config)?),
         (BackendConfig::S3(config), Engine::Sdk) => Arc::new(S3Store::sdk(config)?),
         (BackendConfig::S3(config), _) => Arc::new(S3Store::lean(config)?),
+        (BackendConfig::Azure(config), _) => Arc::new(AzureStore::open(config)?),
     })
 }

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::{Charged, NfsConfig, Operation, Route, S3Config};
+use crate::{AzureConfig, Charged, NfsConfig, Operation, Route, S3Config};
 
 /// Which backend serves a target, and its settings.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +27,8 @@ pub enum BackendConfig {
     Nfs(NfsConfig),
     /// A bucket.
     S3(S3Config),
+    /// A container of Azure Blob Storage.
+    Azure(AzureConfig),
 }
 
 /// How a backend issues its reads.
@@ -43,7 +45,7 @@ pub enum Engine {
     Mmap,
     /// NFS version 3 over sockets of our own.
     Nfs3,
-    /// S3 over sockets of our own.
+    /// Objects over HTTP (S3, Azure Blob Storage) and sockets of our own.
     Lean,
     /// S3 by the AWS SDK.
     Sdk,
@@ -129,6 +131,7 @@ impl BackendConfig {
             Self::S3(_) => {
                 Capabilities { engines: &[Engine::Lean, Engine::Sdk], writable: true, network: true }
             }
+            Self::Azure(_) => Capabilities { engines: &[Engine::Lean], writable: true, network: true },
         }
     }
 
@@ -138,6 +141,7 @@ impl BackendConfig {
             Self::Null | Self::File { .. } | Self::Device { .. } => Vec::new(),
             Self::Nfs(config) => config.words(),
             Self::S3(config) => config.words(),
+            Self::Azure(config) => config.words(),
         }
     }
 
@@ -147,6 +151,9 @@ impl BackendConfig {
             Self::Null | Self::File { .. } | Self::Device { .. } | Self::Nfs(_) => None,
             Self::S3(config) => {
                 Some(Charged { part_bytes: config.part_bytes, head: config.head, prefixes: config.prefixes })
+            }
+            Self::Azure(config) => {
+                Some(Charged { part_bytes: config.part_bytes, head: config.head, prefixes: 1 })
             }
         }
     }
@@ -162,6 +169,12 @@ impl BackendConfig {
                 one_at_a_time: true,
                 lookups_per_file: u32::from(s3.head),
                 in_parts: s3.part_bytes.is_some(),
+            },
+            Self::Azure(azure) => Route {
+                one_at_a_time: true,
+                lookups_per_file: u32::from(azure.head),
+                in_parts: azure.part_bytes.is_some(),
+                ..plain
             },
             Self::Nfs(_) | Self::File { .. } => plain,
             Self::Null | Self::Device { .. } => Route { lookups_per_file: 0, ..plain },
@@ -192,6 +205,10 @@ impl BackendConfig {
             Self::S3(config) => {
                 let server = format!("{} {:?}", config.bucket, config.endpoint);
                 ["s3".to_owned(), server, config.prefix.clone()]
+            }
+            Self::Azure(config) => {
+                let server = format!("{} {:?}", config.container, config.endpoint);
+                ["azure".to_owned(), server, config.prefix.clone()]
             }
         };
         Some(([kind, server], path))

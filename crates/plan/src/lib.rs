@@ -43,7 +43,7 @@ pub use layout::{Codec, Layout, Packing, disk_bytes};
 pub use load::{Arrivals, Load, Pace, Rate};
 pub use measure::{CellOrder, Evidence, Gate, Limit, Margin, Measure};
 pub use network::{
-    About, Addresses, BucketStyle, Keys, NfsConfig, PARTS_AT_ONCE_MAX, Price, S3Config, Secret,
+    About, Addresses, AzureConfig, BucketStyle, Keys, NfsConfig, PARTS_AT_ONCE_MAX, Price, S3Config, Secret,
 };
 pub use path_facts::PathFacts;
 pub use plan::{DatasetSpec, Existing, Plan, Skipped, Target};

@@ -52,6 +52,28 @@ pub struct S3Config {
     pub checksum: bool,
 }
 
+/// A container of Azure Blob Storage, or what lies below a prefix of it. What authorises requests is in no plan: it comes from the
+/// environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AzureConfig {
+    /// The container.
+    pub container: String,
+    /// What every name begins with, without slashes at its ends; empty for the whole container.
+    pub prefix: String,
+    /// URL of the storage account; `None` takes what the environment says.
+    pub endpoint: Option<String>,
+    /// Certificates (PEM) to trust beside those of the system.
+    pub ca: Option<PathBuf>,
+    /// Whether requests are made without keys.
+    pub anonymous: bool,
+    /// Whether connections go to the first of the endpoint's addresses or are spread over all.
+    pub addresses: Addresses,
+    /// A whole object is fetched in parts of this size at once; `None` fetches it by one request.
+    pub part_bytes: Option<u64>,
+    /// Whether each whole object is asked for its size (HEAD) before it is fetched.
+    pub head: bool,
+}
+
 /// Over which of a name's addresses connections are spread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Addresses {
@@ -174,6 +196,24 @@ impl NfsConfig {
             ("nfsport", self.nfs_port.map(|port| port.to_string())),
             ("mountport", self.mount_port.map(|port| port.to_string())),
             ("addresses", addresses),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect()
+    }
+}
+
+impl AzureConfig {
+    /// What differs from the container as every tool reaches it, as name and value. Holds no key and no secret.
+    pub(crate) fn words(&self) -> Vec<(&'static str, String)> {
+        let yes = |set: bool| set.then(|| "yes".to_owned());
+        let addresses = (self.addresses != Addresses::First).then(|| self.addresses.name().to_owned());
+        [
+            ("endpoint", self.endpoint.clone()),
+            ("anonymous", yes(self.anonymous)),
+            ("addresses", addresses),
+            ("parts of", self.part_bytes.map(feed::format_bytes)),
+            ("head", yes(self.head)),
         ]
         .into_iter()
         .filter_map(|(name, value)| Some((name, value?)))

@@ -7,7 +7,7 @@ pub(crate) const HIDDEN: &str = "<redacted>";
 /// Ends of names whose value is a credential, without `-` and `_`, in lower case.
 // Ends and not whole names: `AWS_SECRET_ACCESS_KEY`, `x-amz-security-token` and `db_password` are all found
 // by them.
-const SECRET_NAMES: [&str; 13] = [
+const SECRET_NAMES: [&str; 17] = [
     "password",
     "passwd",
     "passphrase",
@@ -21,6 +21,11 @@ const SECRET_NAMES: [&str; 13] = [
     "signature",
     "credential",
     "authorization",
+    // Azure's: the key of a storage account, a string that holds one, and a signature in a URL.
+    "accountkey",
+    "storagekey",
+    "connectionstring",
+    "sig",
 ];
 
 /// Beginnings of the key ids of AWS, long-lived and temporary; 16 letters or digits follow.
@@ -260,6 +265,10 @@ mod tests {
             "X-Amz-Credential=<redacted>&X-Amz-Security-Token=<redacted>",
         );
         check("password: ", "password: ");
+        check("AccountName=a;AccountKey=ab+c/d== x", "AccountName=a;AccountKey=<redacted> x");
+        check("AZURE_STORAGE_KEY=ab+c==", "AZURE_STORAGE_KEY=<redacted>");
+        check("?sv=1&sig=ab%2Bc&sp=r", "?sv=1&sig=<redacted>&sp=r");
+        check("config = x, design: y", "config = x, design: y");
         check("password=\"open", "password=\"<redacted>");
     }
 

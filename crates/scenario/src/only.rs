@@ -49,6 +49,10 @@ pub(crate) enum Only {
     Network,
     /// Buckets.
     Bucket,
+    /// Buckets and containers.
+    Objects,
+    /// Servers that feedline can play.
+    Played,
     /// A server at the address, in place of one that feedline starts.
     RealServer,
     /// A server that may begin empty.
@@ -124,8 +128,10 @@ impl Only {
                 let message = format!("is about {what}, which takes no part here");
                 return Words { message, instead: String::new() };
             }
-            Self::Network => ("is for nfs:// and s3:// targets", ""),
+            Self::Network => ("is for nfs://, s3:// and az:// targets", ""),
             Self::Bucket => ("is for s3:// targets", ""),
+            Self::Objects => ("is for s3:// and az:// targets", ""),
+            Self::Played => ("is for nfs:// and s3:// targets", ""),
             Self::RealServer => ("is about a server that is not asked", ""),
             Self::Elsewhere => ("starts a server that holds nothing of the user's", ""),
             Self::Maps => {

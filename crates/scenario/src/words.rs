@@ -223,7 +223,7 @@ vocabulary!(Engine {
         "A memory map, from which each read is copied; the queue depth is the threads. Always through the page \
         cache, and only `operation = \"read\"`.",
     Nfs3 = "NFS version 3 over connections of feedline's own, without a mount (nfs://).",
-    Lean = "S3 over connections of feedline's own, with the least processor time (s3://).",
+    Lean = "Objects over connections of feedline's own, with the least processor time (s3://, az://).",
     Sdk = "S3 by the AWS SDK for Rust: what an application that uses it gets (s3://).",
 });
 
@@ -266,12 +266,12 @@ vocabulary!(Operation {
     Read = "Blocks are read from files that stay open.",
     ReadFile =
         "A whole file is opened, looked at (fstat), read in blocks and closed: a sample as a DataLoader fetches \
-        it. On S3, an object is fetched whole, in parts where `part_size` says so. The queue depth is files under \
+        it. On s3:// and az://, an object is fetched whole, in parts where `part_size` says so. The queue depth is files under \
         way. Not with mmap.",
-    Stat = "A file is looked at by its name (S3: HEAD); no bytes are read, so there is no verdict. Not \
+    Stat = "A file is looked at by its name (s3://, az://: HEAD); no bytes are read, so there is no verdict. Not \
         with mmap.",
     List =
-        "A folder is read entry by entry (S3: what lies below its prefix is listed); no bytes of files are read, so \
+        "A folder is read entry by entry (s3://, az://: what lies below its prefix is listed); no bytes of files are read, so \
         there is no verdict. Not with io_uring and mmap.",
     GetAttr =
         "The attributes of a file whose handle is known: what NFS clients ask again and again. No bytes are read, \

@@ -16,6 +16,14 @@ pub enum Unavailable {
         /// The Debian package that has it.
         package: &'static str,
     },
+    /// A program of Node.js is not installed.
+    #[error("`{program}` is not installed\n  hint: npm install --global {package}")]
+    MissingOfNode {
+        /// The program.
+        program: &'static str,
+        /// The package of npm's that has it.
+        package: &'static str,
+    },
     /// The system refused something.
     #[error("cannot {attempt}: {source}\n  hint: containers need CAP_SYS_ADMIN and CAP_NET_ADMIN")]
     System {

@@ -1,4 +1,4 @@
-//! Real servers for tests: NFS-Ganesha and Ceph's RADOS gateway, started and stopped on this machine.
+//! Real servers for tests: NFS-Ganesha, Ceph's RADOS gateway and Azurite, started and stopped on this machine.
 //!
 //! Each server runs in a network and a mount namespace of its own, with a pair of virtual interfaces to the host: a
 //! test reaches it by an address, several run beside each other, and the host's own port mapper is left alone. Nothing
@@ -8,6 +8,7 @@
 //! a test goes on from there.
 
 mod authority;
+mod azurite;
 mod blackhole;
 mod error;
 mod ganesha;
@@ -17,6 +18,7 @@ mod process;
 mod radosgw;
 
 pub use authority::Authority;
+pub use azurite::Azurite;
 pub use blackhole::Blackhole;
 pub use error::{Unavailable, or_skip};
 pub use ganesha::{Ganesha, GaneshaOptions};

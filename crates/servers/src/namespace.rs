@@ -106,11 +106,13 @@ impl Drop for Namespace {
 
 /// Whether a program is installed.
 pub(crate) fn require(program: &'static str, package: &'static str) -> Result<(), Unavailable> {
+    if is_there(program) { Ok(()) } else { Err(Unavailable::Missing { program, package }) }
+}
+
+/// Whether a program is installed.
+pub(crate) fn is_there(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    if std::env::split_paths(&path).any(|folder| folder.join(program).is_file()) {
-        return Ok(());
-    }
-    Err(Unavailable::Missing { program, package })
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
 fn serve(orders: &Receiver<Order>) {

@@ -113,6 +113,8 @@ impl Scenario<'_> {
             | Only::Kernel(_)
             | Only::Network
             | Only::Bucket
+            | Only::Objects
+            | Only::Played
             | Only::RealServer
             | Only::Maps
             | Only::Rings => None,
@@ -127,6 +129,8 @@ impl Scenario<'_> {
             (Only::Kernel(_), address) => address.path().is_some(),
             (Only::Network, address) => address.remote().is_some(),
             (Only::Bucket, address) => matches!(address, Address::S3(_)),
+            (Only::Objects, address) => matches!(address, Address::S3(_) | Address::Azure(_)),
+            (Only::Played, address) => matches!(address, Address::S3(_) | Address::Nfs(_)),
             (Only::RealServer, _) => {
                 return target.emulate.key().map(|at| vec![(Some(at), "starts one in its place")]);
             }

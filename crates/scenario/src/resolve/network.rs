@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
-use plan::{Addresses, BackendConfig, BucketStyle, Cache, Engine, Keys, NfsConfig, S3Config};
+use plan::{Addresses, AzureConfig, BackendConfig, BucketStyle, Cache, Engine, Keys, NfsConfig, S3Config};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::list::Item;
 use crate::reader::{Entry, Field, Plain as _};
-use crate::written::{Address, Connections as Written, Document, NfsAddress, S3Address, Target};
+use crate::written::{
+    Address, AzureAddress, Connections as Written, Document, NfsAddress, S3Address, Target,
+};
 
 use super::connections::{Connections, Network};
 use super::engine::{self, Lane};
@@ -15,9 +17,9 @@ use super::load::Load;
 use super::target::{self, Resolved};
 use super::task::Task;
 
-/// Further attempts at a bucket: services answer some requests with 503 as a matter of course.
+/// Further attempts at a bucket or a container: services answer some requests with 503 as a matter of course.
 // The AWS SDKs make three attempts in all by default (`AWS_MAX_ATTEMPTS`), and so do these.
-const S3_RETRIES: u32 = 2;
+const OBJECT_RETRIES: u32 = 2;
 
 /// A target at a URL; `None` when it cannot be measured, after saying why.
 pub(super) fn resolve<'w>(
@@ -44,7 +46,7 @@ pub(super) fn resolve<'w>(
 
 fn default_retries(address: &Address) -> u32 {
     // NFS has none: a call that fails there has failed in the server, and hiding it would hide the server.
-    if matches!(address, Address::S3(_)) { S3_RETRIES } else { 0 }
+    if matches!(address, Address::S3(_) | Address::Azure(_)) { OBJECT_RETRIES } else { 0 }
 }
 
 /// The engines of a target among those that serve it, the default first.
@@ -91,6 +93,16 @@ pub(crate) fn config(written: &Target, problems: &mut Problems) -> Option<Backen
             prefixes: written.prefixes.value_or(1_u32)?,
             head: written.head.value_or(false)?,
             checksum: written.checksum.value_or(false)?,
+        })),
+        Address::Azure(AzureAddress { container, prefix, .. }) => Some(BackendConfig::Azure(AzureConfig {
+            container: container.clone(),
+            prefix: prefix.clone(),
+            endpoint: written.endpoint.optional()?,
+            ca: written.ca.optional::<String>()?.map(PathBuf::from),
+            anonymous: written.anonymous.value_or(false)?,
+            addresses,
+            part_bytes: written.part_size.optional()?,
+            head: written.head.value_or(false)?,
         })),
     }
 }

@@ -33,7 +33,9 @@ pub(super) fn resolve<'w>(
             Address::Path(path) => {
                 local(target, &Request { document: written, tasks, host, path, at: at.span }, problems)
             }
-            Address::Nfs(_) | Address::S3(_) => network::resolve(target, tasks, at, problems),
+            Address::Nfs(_) | Address::S3(_) | Address::Azure(_) => {
+                network::resolve(target, tasks, at, problems)
+            }
         };
         resolved.map(|resolved| Resolved { tiers: tiers.of(&target.name.text), ..resolved })
     };

@@ -1,4 +1,4 @@
-//! `at` as written: a path, a folder on an NFS server, a bucket, or nothing.
+//! `at` as written: a path, a folder on an NFS server, a bucket, a container, or nothing.
 
 use std::net::Ipv6Addr;
 
@@ -10,6 +10,7 @@ use crate::value::schema;
 const NFS_FORM: &str =
     "write nfs://host/export/folder, with ?nfsport=N&mountport=N where the server has no port mapper";
 const S3_FORM: &str = "write s3://bucket or s3://bucket/prefix (gs:// for Google Cloud Storage)";
+const AZURE_FORM: &str = "write az://container or az://container/prefix";
 
 /// What `at` names.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +23,8 @@ pub(crate) enum Address {
     Nfs(NfsAddress),
     /// A bucket, or a prefix in it.
     S3(S3Address),
+    /// A container of Azure Blob Storage, or a prefix in it.
+    Azure(AzureAddress),
 }
 
 impl Address {
@@ -29,14 +32,16 @@ impl Address {
     pub(crate) fn path(&self) -> Option<&str> {
         match self {
             Self::Path(path) => Some(path),
-            Self::Null | Self::Nfs(_) | Self::S3(_) => None,
+            Self::Null | Self::Nfs(_) | Self::S3(_) | Self::Azure(_) => None,
         }
     }
 
     /// The address of a storage that is reached over connections of feedline's own, as written.
     pub(crate) fn remote(&self) -> Option<&str> {
         match self {
-            Self::Nfs(NfsAddress { text, .. }) | Self::S3(S3Address { text, .. }) => Some(text),
+            Self::Nfs(NfsAddress { text, .. })
+            | Self::S3(S3Address { text, .. })
+            | Self::Azure(AzureAddress { text, .. }) => Some(text),
             Self::Null | Self::Path(_) => None,
         }
     }
@@ -48,6 +53,7 @@ impl Address {
             Self::Path(_) => "is a path",
             Self::Nfs(_) => "is a folder on an NFS server",
             Self::S3(_) => "is a bucket",
+            Self::Azure(_) => "is a container of Azure Blob Storage",
         }
     }
 }
@@ -90,12 +96,21 @@ impl Service {
     }
 }
 
+/// `az://container[/prefix]`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct AzureAddress {
+    pub(crate) text: String,
+    pub(crate) container: String,
+    pub(crate) prefix: String,
+}
+
 /// What is wrong with an address, and what to write.
 type Refusal = (String, String);
 
 impl Written for Address {
     fn expected() -> String {
-        "a path such as \"/mnt/data/bench\", \"nfs://host/export\", \"s3://bucket/prefix\", \"gs://bucket/prefix\", or \"null:\""
+        "a path such as \"/mnt/data/bench\", \"nfs://host/export\", \"s3://bucket/prefix\", \"gs://bucket/prefix\", \
+         \"az://container/prefix\", or \"null:\""
             .to_owned()
     }
 
@@ -127,6 +142,10 @@ schema!(Address, "address", {
         {
             "description": "A bucket, or what lies below a prefix in it.",
             "pattern": r"^(s3|gs)://[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9](/[^\s?#%]*)?$"
+        },
+        {
+            "description": "A container of Azure Blob Storage, or what lies below a prefix in it.",
+            "pattern": r"^az://[a-z0-9]([a-z0-9]|-[a-z0-9]){2,62}(/[^\s?#%]*)?$"
         }
     ]
 });
@@ -148,6 +167,8 @@ fn address(at: &str) -> Result<Address, Refusal> {
             Some(("nfs", rest)) => nfs(at, rest).map(Address::Nfs),
             Some(("s3", rest)) => bucket(at, Service::Aws, rest).map(Address::S3),
             Some(("gs", rest)) => bucket(at, Service::Google, rest).map(Address::S3),
+            Some(("az", rest)) => azure(at, rest).map(Address::Azure),
+            Some((scheme @ ("abfs" | "abfss" | "wasb" | "wasbs"), rest)) => Err(hadoop(scheme, rest)),
             Some((scheme, _)) => Err(other_scheme(scheme)),
         },
     }
@@ -157,11 +178,25 @@ fn other_scheme(scheme: &str) -> Refusal {
     let help = match scheme {
         "file" => "write the plain path",
         "http" | "https" => {
-            "a service that speaks S3 is written s3://bucket, and its URL without the bucket in the key `endpoint`"
+            "a service that speaks S3 is written s3://bucket, and Azure Blob Storage az://container; its URL without the \
+             bucket or the container stands in the key `endpoint`"
         }
         _ => "mount it and write the path of a folder on the mount",
     };
     (format!("there is no {scheme} backend"), help.to_owned())
+}
+
+/// `abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH`, as Hadoop and Spark write it: what to write here.
+fn hadoop(scheme: &str, rest: &str) -> Refusal {
+    let (place, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let (container, host) = place.split_once('@').unwrap_or((place, ""));
+    let account = host.split('.').next().filter(|account| !account.is_empty()).unwrap_or("ACCOUNT");
+    let path = if path.is_empty() { String::new() } else { format!("/{path}") };
+    let help = format!(
+        "the same container is read by its blob endpoint: write az://{container}{path}, with endpoint = \
+         \"https://{account}.blob.core.windows.net\""
+    );
+    (format!("there is no {scheme} backend"), help)
 }
 
 fn nfs(text: &str, rest: &str) -> Result<NfsAddress, Refusal> {
@@ -269,6 +304,35 @@ fn bucket(text: &str, service: Service, rest: &str) -> Result<S3Address, Refusal
     Ok(S3Address { text: text.to_owned(), service, bucket: bucket.to_owned(), prefix: prefix.to_owned() })
 }
 
+fn azure(text: &str, rest: &str) -> Result<AzureAddress, Refusal> {
+    let refused = |wrong: String| (wrong, AZURE_FORM.to_owned());
+    let (container, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+    if container.contains('@') {
+        return Err(("an Azure address holds no account".to_owned(), hadoop("az", rest).1));
+    }
+    // A shared access signature stands in a query by habit, and addresses are shown and recorded.
+    if rest.contains('?') {
+        let help = "a shared access signature comes from AZURE_STORAGE_SAS_TOKEN and never from a scenario; write \
+                    az://container/prefix";
+        return Err(("this has options".to_owned(), help.to_owned()));
+    }
+    let prefix = prefix.trim_end_matches('/');
+    plain_names(rest, prefix).map_err(refused)?;
+    // Azure's rules: no hyphen at an end, nor two of them.
+    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let shaped = container.chars().all(inner) && !container.split('-').any(str::is_empty);
+    if !shaped || !(3..=63).contains(&container.len()) {
+        let wrong = if container.is_empty() {
+            "which container?".to_owned()
+        } else {
+            format!("`{container}` is no name of a container")
+        };
+        let help = "3 to 63 small letters, digits and single hyphens, of which the first and the last are no hyphens";
+        return Err((wrong, help.to_owned()));
+    }
+    Ok(AzureAddress { text: text.to_owned(), container: container.to_owned(), prefix: prefix.to_owned() })
+}
+
 /// Names as they are, with nothing to decode in them.
 fn plain_names(rest: &str, path: &str) -> Result<(), String> {
     if rest.contains('#') {
@@ -312,6 +376,38 @@ mod tests {
         let each = nfs_of("nfs://[fd00::1]/e?mountport=635&nfsport=2049");
         assert_eq!((each.host.as_str(), each.nfs_port, each.mount_port), ("fd00::1", Some(2049), Some(635)));
         assert_eq!(nfs_of("nfs://[::1]:111/e").nfs_port, Some(111));
+    }
+
+    #[test]
+    fn a_container_is_named_by_azures_rules_and_other_tools_addresses_are_told_how() {
+        let Ok(Address::Azure(found)) = address("az://my-data/a/b/") else { panic!("it is one") };
+        assert_eq!((found.container.as_str(), found.prefix.as_str()), ("my-data", "a/b"));
+        for wrong in [
+            "az://ab",
+            "az://Data",
+            "az://a--b",
+            "az://-ab",
+            "az://abc-",
+            "az://a_bc",
+            "az://",
+            "az://abc//x",
+        ] {
+            assert!(address(wrong).is_err(), "{wrong}");
+        }
+        let secret = address("az://abc/p?sig=hunter2").unwrap_err();
+        assert!(
+            secret.1.contains("AZURE_STORAGE_SAS_TOKEN") && !format!("{secret:?}").contains("hunter2"),
+            "{secret:?}"
+        );
+        for other in
+            ["abfss://data@mine.dfs.core.windows.net/p/q", "az://data@mine.blob.core.windows.net/p/q"]
+        {
+            let (_, help) = address(other).unwrap_err();
+            assert!(
+                help.contains("az://data/p/q") && help.contains("\"https://mine.blob.core.windows.net\""),
+                "{help}"
+            );
+        }
     }
 
     #[test]

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 
 pub(crate) use about::{About, Price};
-pub(crate) use address::{Address, NfsAddress, S3Address};
+pub(crate) use address::{Address, AzureAddress, NfsAddress, S3Address};
 pub(crate) use checkpoint::{Checkpoint, FILES_MAX};
 pub(crate) use copy::{COPY_THREADS_MAX, Copy, Pack};
 pub(crate) use dataset::{Columns, Dataset};

@@ -6,7 +6,8 @@ use crate::diagnostic::{Problem, Problems};
 use crate::document::{Key, Node, Value};
 use crate::list::Axis;
 use crate::only::Only::{
-    Bucket, Elsewhere, Generated, Kernel, Maps, Network, RealServer, Rings, Somewhere, WholeObjects,
+    Bucket, Elsewhere, Generated, Kernel, Maps, Network, Objects, Played, RealServer, Rings, Somewhere,
+    WholeObjects,
 };
 use crate::reader::TableReader;
 use crate::table::{self, Table, table};
@@ -44,14 +45,15 @@ table! {
     pub(crate) struct Target {
         /// The folder under test; or the node of a block device such as `/dev/nvme0n1`, which is only ever read; or
         /// `nfs://host[:port]/export/folder`, reached without a mount; or `s3://bucket/prefix`, or `gs://bucket/prefix`; or
-        /// `null:` for no storage at all (the client's own ceiling). feedline writes only into a marked folder below the folder.
+        /// `az://container/prefix` of Azure Blob Storage; or `null:` for no storage at all (the client's own ceiling). feedline
+        /// writes only into a marked folder below the folder.
         at: Address,
         /// Title in plots. Default: the name.
         title: Text,
         /// What this storage is (product, media), in one line or as a table; kept in the record.
         about: About,
         /// How reads are issued. Default: io_uring, and pread where folders are listed and nothing else is done; nfs3 with
-        /// nfs://, lean with s3://.
+        /// nfs://, lean with s3:// and az://.
         engine: Axis<Word<Engine>> => [Somewhere],
         /// What the kernel is told of how a mapping is read (mmap). Default: normal.
         madvise: Axis<Word<Advice>> => [Kernel("memory maps"), Maps],
@@ -61,48 +63,49 @@ table! {
         registered: Word<Registered> => [Kernel("io_uring"), Rings],
         /// What happens where io_uring cannot be had. Default: fail.
         on_unavailable: Word<OnUnavailable> => [Kernel("io_uring")],
-        /// Connections in the whole client (nfs://, s3://); never more of a bucket than there are requests under way. Default: one
-        /// for each request under way with s3:// (with `part_size` the parts of all objects, up to 256 where the depth is less),
+        /// Connections in the whole client (nfs://, s3://, az://); never more of a bucket than there are requests under way. Default:
+        /// one for each request under way with s3:// and az:// (with `part_size` the parts of all objects, up to 256 where the depth is less),
         /// at most 4 with nfs://.
         connections: Axis<Connections> => [Network],
-        /// Over which of the server's addresses connections are spread (nfs://, s3://). Default: first.
+        /// Over which of the server's addresses connections are spread (nfs://, s3://, az://). Default: first.
         addresses: Word<Addresses> => [Network, RealServer],
         /// Prefixes over which generated objects are spread (s3://): services limit requests by prefix. Default: 1, keys as
         /// they are.
         prefixes: Whole<1, PREFIXES_MAX> => [Bucket, Generated],
-        /// A whole object is fetched in parts of this size at once (s3://, `operation = "read_file"`). Default: by one
+        /// A whole object is fetched in parts of this size at once (s3://, az://, `operation = "read_file"`). Default: by one
         /// request.
-        part_size: Size => [Bucket, WholeObjects],
+        part_size: Size => [Objects, WholeObjects],
         /// Region of the bucket (s3://). Default: what the environment or the profile says.
         region: Text => [Bucket, RealServer],
-        /// Base URL of a service other than AWS (s3://). Default: what the environment says, else AWS.
-        endpoint: Endpoint => [Bucket, RealServer],
+        /// Base URL of a service other than AWS (s3://), or of the storage account (az://): `https://ACCOUNT.blob.core.windows.net`.
+        /// Default: what the environment says, else AWS.
+        endpoint: Endpoint => [Objects, RealServer],
         /// Where the bucket stands in a URL (s3://). Default: auto.
         style: Word<BucketStyle> => [Bucket, RealServer],
-        /// File of certificates (PEM) to trust beside those of the system (s3://).
-        ca: Text => [Bucket, RealServer],
+        /// File of certificates (PEM) to trust beside those of the system (s3://, az://).
+        ca: Text => [Objects, RealServer],
         /// Profile of the AWS configuration whose keys are used (s3://). Keys never stand in a scenario. Default: as for every
         /// AWS tool.
         profile: Text => [Bucket, RealServer],
-        /// Whether requests are made without keys (s3://). Default: false.
-        anonymous: Flag => [Bucket, RealServer],
-        /// Whether each whole object is asked for its size first (s3://, `operation = "read_file"`), as many data loaders do.
-        /// Default: false.
-        head: Flag => [Bucket, WholeObjects],
+        /// Whether requests are made without keys (s3://, az://). Default: false.
+        anonymous: Flag => [Objects, RealServer],
+        /// Whether each whole object is asked for its size first (s3://, az://, `operation = "read_file"`), as many data
+        /// loaders do. Default: false.
+        head: Flag => [Objects, WholeObjects],
         /// Whether checksums are asked for; those that the service sends are verified, of whole objects and with
         /// engine = "sdk" (s3://). Default: false.
         checksum: Flag => [Bucket],
-        /// Further attempts at an operation that failed in a way that may pass (nfs://, s3://); they count into its time.
-        /// Default: 2 with s3://, 0 with nfs://.
+        /// Further attempts at an operation that failed in a way that may pass (nfs://, s3://, az://); they count into its
+        /// time. Default: 2 with s3:// and az://, 0 with nfs://.
         retries: Whole<0, RETRIES_MAX> => [Network],
         /// Memory of the server. A working set of three times as much keeps its cache out of the answer. Default: not known,
         /// and said so.
         server_memory: Size => [Somewhere],
-        /// What requests cost (s3://), for the estimate of `feedline plan`. Default: not estimated.
-        price: Price => [Bucket, RealServer],
+        /// What requests cost (s3://, az://), for the estimate of `feedline plan`. Default: not estimated.
+        price: Price => [Objects, RealServer],
         /// A server that feedline starts on this machine in place of the one at the address (nfs://, s3://). Its figures
         /// demonstrate, and judge nothing.
-        emulate: Emulate => [Network, Elsewhere],
+        emulate: Emulate => [Played, Elsewhere],
     }
 }
 

@@ -1,0 +1,326 @@
+//! All checks against Azurite, by an account's key and by shared access signatures.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use backend::conformance::{Fixture, WholeFiles, run, run_whole};
+use backend::{Clock, ErrorKind, Op, Owned, Store, StoreError};
+use dataset::{MARKER_NAME, Objects, payload};
+use plan::{AzureConfig, Cache, Operation};
+use servers::{Authority, Azurite, or_skip};
+
+use crate::support::{
+    CONTAINER, Opened, SEED, Variables, blocks, config, content, key, marker, names, objects, open,
+    open_with, prepare, write,
+};
+
+/// An Azurite with our container; none where it cannot be had.
+fn start() -> Option<Azurite> {
+    let server = or_skip(Azurite::start())?;
+    server.make_container(CONTAINER).unwrap();
+    Some(server)
+}
+
+fn by_key(server: &Azurite) -> [(&'static str, String); 1] {
+    [("AZURE_STORAGE_KEY", server.key().to_owned())]
+}
+
+fn by_token(token: &str) -> [(&'static str, String); 1] {
+    [("AZURE_STORAGE_SAS_TOKEN", token.to_owned())]
+}
+
+fn at(server: &Azurite, prefix: &str) -> AzureConfig {
+    config(&server.endpoint(), server.authority(), prefix)
+}
+
+#[test]
+fn azurite_passes_every_check() {
+    let Some(server) = start() else { return };
+    for (rights, variables) in [("key", by_key(&server)), ("sas", by_token(server.owner()))] {
+        let at = |prefix: &str| at(&server, &format!("{rights}/{prefix}"));
+        blobs_are_written_listed_in_order_read_and_removed(&at("ops"), &variables);
+        nothing_is_overwritten(&at("once"), &variables);
+        what_is_not_ours_is_neither_written_nor_removed(&at("theirs"), &variables);
+        it_conforms_however_objects_are_fetched(&at("conform"), &variables);
+    }
+    let variables = by_key(&server);
+    a_large_blob_is_written_in_blocks_and_a_dropped_one_is_not_there(&at(&server, "large"), &variables);
+    five_hundred_operations_are_under_way_at_once(&at(&server, "deep"), &variables);
+    what_is_gone_or_replaced_is_told(&at(&server, "gone"), &variables);
+    a_reader_reads_and_writes_nothing(&server);
+    who_is_not_let_in_is_told_why(&server);
+}
+
+fn blobs_are_written_listed_in_order_read_and_removed(config: &AzureConfig, variables: Variables<'_>) {
+    let store = open(config, variables).unwrap();
+    assert!(names(&store, None).is_empty() && store.folders().unwrap().is_empty());
+    let owned = store.create_folder(&key("mine"), &marker()).unwrap();
+    let marked = key("mine").join(MARKER_NAME).unwrap();
+    assert_eq!(store.read_marker(&marked).unwrap(), Some(marker()));
+    let written = ["mine/a.bin", "mine/a/b/c", "mine/a/z", "mine/a0", "mine/s p+a&c=e~!'()*/ü.bin"];
+    for (number, name) in (1_u32..).zip(written) {
+        write(&store, &owned, name, &content(number, u64::from(number))).unwrap();
+    }
+    write(&store, &owned, "mine/empty", b"").unwrap();
+    let found = names(&store, None);
+    let listed: Vec<&str> = found.iter().map(|name| name.rsplit_once('=').unwrap().0).collect();
+    assert!(listed.is_sorted(), "{found:?}");
+    assert_eq!(listed.len(), written.len() + 2, "the marker, too: {found:?}");
+    assert_eq!(names(&store, Some("mine/a")), ["mine/a/b/c=2", "mine/a/z=3"]);
+    assert!(names(&store, Some("missing/too")).is_empty());
+    assert_eq!(store.folders().unwrap(), [key("mine")]);
+    for (number, name) in (1_u32..).zip(written) {
+        let mut bytes = vec![0; 10];
+        assert_eq!(store.read_at(&key(name), 0, &mut bytes).unwrap(), number as usize, "{name}");
+        payload::verify(SEED, number, 0, &bytes[..number as usize]).unwrap();
+        assert_eq!(store.stat(&key(name)).unwrap().unwrap().bytes, u64::from(number));
+    }
+    let entry = store.stat(&key("mine/a0")).unwrap().unwrap();
+    let mut listed_ns = 0;
+    let each = &mut |found: backend::Entry| {
+        if found.key == entry.key {
+            listed_ns = found.modified_ns;
+        }
+        std::ops::ControlFlow::Continue(())
+    };
+    store.list(None, each).unwrap();
+    assert!(listed_ns > 0 && listed_ns == entry.modified_ns, "a listing and a look agree on the time");
+    assert_eq!(store.read_at(&key("mine/a0"), 3, &mut [0; 10]).unwrap(), 1);
+    assert_eq!(store.read_at(&key("mine/a0"), 30, &mut [0; 10]).unwrap(), 0);
+    assert_eq!(store.read_at(&key("mine/empty"), 0, &mut [0; 10]).unwrap(), 0);
+    for missing in ["missing", "mine", "mine/a", "mine/a0/x"] {
+        assert_eq!(store.stat(&key(missing)).unwrap(), None, "{missing}");
+    }
+    let error = store.read_at(&key("missing"), 0, &mut [0; 10]).unwrap_err().to_string();
+    let place = format!("az://{CONTAINER}/{}/missing", config.prefix);
+    assert!(error.contains(&place) && error.contains("hint: "), "{error}");
+    for name in written.iter().chain(&["mine/empty"]) {
+        assert!(!store.remove_empty_folder(&owned, &key("mine")).unwrap());
+        store.remove(&owned, &key(name)).unwrap();
+        store.remove(&owned, &key(name)).unwrap();
+    }
+    store.remove(&owned, &marked).unwrap();
+    assert!(store.remove_empty_folder(&owned, &key("mine")).unwrap());
+    assert!(names(&store, None).is_empty());
+}
+
+fn nothing_is_overwritten(config: &AzureConfig, variables: Variables<'_>) {
+    let store = open(config, variables).unwrap();
+    let owned = store.create_folder(&key("mine"), &marker()).unwrap();
+    assert!(matches!(store.create_folder(&key("mine"), &marker()), Err(StoreError::Exists { .. })));
+    write(&store, &owned, "mine/a", b"first").unwrap();
+    assert!(matches!(write(&store, &owned, "mine/a", b"other"), Err(StoreError::Exists { .. })));
+    let mut late = store.create(&owned, &key("mine/late")).unwrap();
+    late.write(b"slow").unwrap();
+    write(&store, &owned, "mine/late", b"fast!").unwrap();
+    assert!(matches!(late.finish(), Err(StoreError::Exists { .. })));
+    let mut large = store.create(&owned, &key("mine/large")).unwrap();
+    large.write(b"more").unwrap();
+    write(&store, &owned, "mine/large", b"small").unwrap();
+    large.write(&vec![1; 17 << 20]).unwrap();
+    assert!(matches!(large.finish(), Err(StoreError::Exists { .. })));
+    let mut begun = store.create(&owned, &key("mine/begun")).unwrap();
+    begun.write(&vec![1; 17 << 20]).unwrap();
+    let refused = write(&store, &owned, "mine/begun", b"small").unwrap_err().to_string();
+    assert!(refused.contains("was begun and is not ended") && refused.contains("hint: "), "{refused}");
+    begun.finish().unwrap();
+    for (name, bytes) in [("mine/a", b"first"), ("mine/late", b"fast!"), ("mine/large", b"small")] {
+        let mut found = [0; 5];
+        assert_eq!(store.read_at(&key(name), 0, &mut found).unwrap(), 5);
+        assert_eq!(&found, bytes);
+    }
+}
+
+fn what_is_not_ours_is_neither_written_nor_removed(config: &AzureConfig, variables: Variables<'_>) {
+    let store = open(config, variables).unwrap();
+    let others = store.create_folder(&key("a"), &marker()).unwrap();
+    write(&store, &others, "a/z", b"1").unwrap();
+    // Without its marker it is anybody's.
+    store.remove(&others, &key("a").join(MARKER_NAME).unwrap()).unwrap();
+    let owned = store.create_folder(&key("mine"), &marker()).unwrap();
+    for name in ["a/z", "a.bin", "mine2/x", "mine"] {
+        let refused = store.remove(&owned, &key(name)).unwrap_err();
+        assert!(matches!(refused, StoreError::NotOwned { .. }), "{name}: {refused}");
+        assert!(matches!(store.create(&owned, &key(name)), Err(StoreError::NotOwned { .. })), "{name}");
+    }
+    assert!(matches!(store.remove_empty_folder(&owned, &key("a")), Err(StoreError::NotOwned { .. })));
+    assert!(matches!(Owned::claim(&store, &key("a")), Err(StoreError::NotOwned { .. })));
+    assert!(matches!(store.create_folder(&key("a"), &marker()), Err(StoreError::Exists { .. })));
+    assert_eq!(names(&store, Some("a")), ["a/z=1"]);
+}
+
+/// The suite that every backend passes, over a dataset that is there.
+fn conforms(config: &AzureConfig, variables: Variables<'_>, objects: &Arc<Objects>) {
+    let fixture = Fixture {
+        store: Arc::new(open(config, variables).unwrap()),
+        objects: Arc::clone(objects),
+        seed: Some(SEED),
+        caches: vec![Cache::Bypass],
+        clock: Clock::real(),
+        depth: 4,
+    };
+    run(&fixture);
+    let operations = [Operation::ReadFile, Operation::Stat, Operation::List];
+    run_whole(&WholeFiles { fixture: &fixture, operations: &operations, by_name: true });
+}
+
+fn it_conforms_however_objects_are_fetched(config: &AzureConfig, variables: Variables<'_>) {
+    let objects = objects();
+    prepare(&open(config, variables).unwrap(), &objects);
+    for (part_bytes, head) in [(None, false), (Some(3_000), false), (Some(4_096), true), (None, true)] {
+        conforms(&AzureConfig { part_bytes, head, ..config.clone() }, variables, &objects);
+    }
+}
+
+fn a_large_blob_is_written_in_blocks_and_a_dropped_one_is_not_there(
+    config: &AzureConfig,
+    variables: Variables<'_>,
+) {
+    let store = open(config, variables).unwrap();
+    let owned = store.create_folder(&key("mine"), &marker()).unwrap();
+    let bytes = content(3, (33 << 20) + 5);
+    let mut writer = store.create(&owned, &key("mine/large")).unwrap();
+    for piece in bytes.chunks(5_000_011) {
+        writer.write(piece).unwrap();
+    }
+    assert_eq!(store.stat(&key("mine/large")).unwrap(), None, "not before it is complete");
+    writer.finish().unwrap();
+    let mut found = vec![0; bytes.len() + 10];
+    assert_eq!(store.read_at(&key("mine/large"), 0, &mut found).unwrap(), bytes.len());
+    assert!(found[..bytes.len()] == bytes, "the bytes are those that were written");
+    let mut dropped = store.create(&owned, &key("mine/dropped")).unwrap();
+    dropped.write(&bytes).unwrap();
+    drop(dropped);
+    assert_eq!(names(&store, None).len(), 2, "the object and the marker");
+}
+
+fn five_hundred_operations_are_under_way_at_once(config: &AzureConfig, variables: Variables<'_>) {
+    let objects = Arc::new(Objects::uniform(key("data"), 4, 1_000_001));
+    prepare(&open(config, variables).unwrap(), &objects);
+    let store = open(config, variables).unwrap();
+    let mut queue = Opened::new(&store, &objects, Operation::Read, (512, 16));
+    let ops = blocks(&objects);
+    assert!(ops.len() > 512);
+    assert!(queue.run(&ops).iter().all(Result::is_ok), "{:?}", queue.queue.report().first_failure);
+    assert!(queue.counted("wire_received_bytes") > objects.total_bytes());
+    assert_eq!(queue.counted("connections_opened"), 16);
+    assert_eq!(queue.counted("messages"), ops.len() as u64);
+    queue.close();
+}
+
+fn what_is_gone_or_replaced_is_told(config: &AzureConfig, variables: Variables<'_>) {
+    let store = open(config, variables).unwrap();
+    let objects = objects();
+    let read = |object| Op::Read { object, offset: 0, len: 100 };
+    let mut queue = Opened::new(&store, &objects, Operation::Read, (2, 1));
+    assert_eq!(queue.run(&[read(1)])[0].unwrap_err().kind, ErrorKind::NotFound);
+    let failure = queue.queue.report().first_failure.unwrap();
+    assert!(failure.contains("404 BlobNotFound"), "{failure}");
+    queue.close();
+
+    let owned = prepare(&store, &objects);
+    let mut queue = Opened::new(&store, &objects, Operation::Read, (2, 1));
+    assert_eq!(queue.run(&[read(2)]), [Ok(100)]);
+    let name = objects.key(2);
+    let other = open(config, variables).unwrap();
+    other.remove(&owned, &name).unwrap();
+    write(&other, &owned, name.as_str(), &content(2, 10_001)).unwrap();
+    assert_eq!(queue.run(&[read(2)])[0].unwrap_err().kind, ErrorKind::Changed);
+    let behind = Op::Read { object: 3, offset: 20_000, len: 100 };
+    assert_eq!(queue.run(&[behind])[0].unwrap_err().kind, ErrorKind::Eof);
+    queue.close();
+}
+
+fn a_reader_reads_and_writes_nothing(server: &Azurite) {
+    let config = at(server, "read");
+    let owned = prepare(&open(&config, &by_key(server)).unwrap(), &objects());
+    let store = open(&config, &by_token(server.reader())).unwrap();
+    let name = objects().key(1);
+    assert_eq!(store.read_at(&name, 0, &mut [0; 100]).unwrap(), 100);
+    for refused in [
+        store.create_folder(&key("other"), &marker()).map(drop),
+        write(&store, &owned, "data/new", b"new"),
+        store.remove(&owned, &name),
+    ] {
+        let text = refused.unwrap_err().to_string();
+        assert!(text.contains("AuthorizationPermissionMismatch") && text.contains("sp=rcwdl"), "{text}");
+    }
+    assert!(store.stat(&name).unwrap().is_some());
+}
+
+fn who_is_not_let_in_is_told_why(server: &Azurite) {
+    let config = at(server, "");
+    let wrong = "d3JvbmcgQVpDQU5BUlkgd3Jvbmc=";
+    let other = AzureConfig { container: "missing".to_owned(), ..config.clone() };
+    let anonymous = AzureConfig { anonymous: true, ..config.clone() };
+    let nobody = [("AZURE_STORAGE_KEY", wrong.to_owned()), ("AZURE_STORAGE_ACCOUNT", "nobody".to_owned())];
+    let forged = server.owner().replace("sig=4U", "sig=5U");
+    for (config, variables, says) in [
+        (&config, &[("AZURE_STORAGE_KEY", wrong.to_owned())][..], "check the key"),
+        (&config, &by_token(&forged), "AuthorizationFailure"),
+        (&config, &nobody, "hint: "),
+        (&other, &by_key(server), "`missing` does not exist"),
+        (&anonymous, &[], "leave out anonymous = true"),
+    ] {
+        let error = open(config, variables).unwrap_err();
+        let shown = format!("{error} {error:?}");
+        assert!(shown.contains(says) && shown.contains("hint: "), "{shown}");
+        let secrets = [wrong, server.key(), "sig=", "5UDK2A"];
+        assert!(!secrets.iter().any(|secret| shown.contains(secret)), "{shown}");
+    }
+}
+
+#[test]
+fn it_is_read_over_tls_by_who_trusts_it() {
+    let Some(server) = or_skip(Azurite::encrypted()) else { return };
+    let variables = by_key(&server);
+    let config = at(&server, "tls");
+    // The container is made by nobody else over HTTPS: there is none, and that is answered to who trusts the server alone.
+    let error = open(&config, &variables).unwrap_err().to_string();
+    assert!(error.contains("does not exist"), "{error}");
+    let stranger = Authority::new().unwrap();
+    for ca in [None, Some(stranger.path())] {
+        let error = open(&AzureConfig { ca, ..config.clone() }, &variables).unwrap_err();
+        assert!(matches!(error, StoreError::Unavailable { .. }), "{error:?}");
+        let text = error.to_string();
+        assert!(text.contains("does not trust") && text.contains("by ca = \"FILE\""), "{text}");
+    }
+}
+
+#[test]
+fn readers_of_a_server_that_is_stopped_or_killed_are_told() {
+    let Some(server) = start() else { return };
+    let (config, variables) = (at(&server, ""), by_key(&server));
+    let objects = objects();
+    prepare(&open(&config, &variables).unwrap(), &objects);
+    // For when it is stopped: what is not may be later than that on a busy machine.
+    let opened = (0..20).find_map(|_| open_with(&config, &variables, Duration::from_secs(2)).ok());
+    let store = opened.expect("it opens");
+    let mut queue = Opened::new(&store, &objects, Operation::Read, (4, 2));
+    let all = [0, 1, 2, 3].map(|object| Op::Read { object, offset: 4096, len: 4096 });
+    goes_on(&mut queue, &all);
+
+    server.pause();
+    let ended = queue.run(&all);
+    server.resume();
+    let kinds: Vec<ErrorKind> = ended.iter().map(|end| end.unwrap_err().kind).collect();
+    assert!(kinds.contains(&ErrorKind::Timeout), "{kinds:?}");
+    assert!(kinds.iter().all(|kind| kind.is_transient()), "{kinds:?}");
+    goes_on(&mut queue, &all);
+
+    server.kill();
+    let kinds: Vec<ErrorKind> = queue.run(&all).iter().map(|end| end.unwrap_err().kind).collect();
+    let expected = [ErrorKind::Reset, ErrorKind::Connect, ErrorKind::Timeout];
+    assert!(kinds.iter().all(|kind| expected.contains(kind)), "{kinds:?}");
+    queue.close();
+}
+
+/// A queue reads well again, after some attempts that may still be hit.
+fn goes_on(queue: &mut Opened, ops: &[Op]) {
+    let well = (0..100).any(|_| {
+        let ended = queue.run(ops);
+        assert!(ended.iter().all(|end| end.is_ok_and(|_| true) || end.unwrap_err().kind.is_transient()));
+        ended.iter().all(Result::is_ok)
+    });
+    assert!(well, "{:?}", queue.queue.report().first_failure);
+}
