@@ -112,7 +112,7 @@ impl Problem {
             group = group.element(Origin::path(sources[0].name.as_str()));
         }
         // Diagnostics end in logs of CI, and an address with a password may be the very mistake.
-        let shown: Vec<String> = sources.iter().map(|source| without_users(&source.text)).collect();
+        let shown: Vec<String> = sources.iter().map(|source| without_secrets(&source.text)).collect();
         for (index, source) in sources.iter().enumerate() {
             let labels: Vec<_> = self.labels.iter().filter(|label| label.span.source == index).collect();
             if by_flags && index == 0 {
@@ -140,8 +140,8 @@ impl Problem {
     }
 }
 
-/// The text with stars for users and passwords of URLs, as long as they are: what is shown ends in logs.
-fn without_users(text: &str) -> String {
+/// The text with stars for users, passwords and signatures of URLs, as long as they are: what is shown ends in logs.
+fn without_secrets(text: &str) -> String {
     let mut shown = text.to_owned();
     for (at, scheme) in text.match_indices("://") {
         let start = at + scheme.len();
@@ -151,8 +151,23 @@ fn without_users(text: &str) -> String {
             // As many stars as letters: places in the text are byte offsets, and labels point at them.
             shown.replace_range(start..start + length, &"*".repeat(length));
         }
+        let query = url.find('?').map_or(url.len(), |at| at + 1);
+        let mut field = start + query;
+        for text in url[query..].split('&') {
+            // `sig` of Azure, `X-Amz-Signature` of S3: whoever has one of those reads the bucket.
+            let value = text.find('=').map(|at| at + 1).filter(|at| is_signature(&text[..at - 1]));
+            if let Some(value) = value {
+                shown.replace_range(field + value..field + text.len(), &"*".repeat(text.len() - value));
+            }
+            field += text.len() + 1;
+        }
     }
     shown
+}
+
+fn is_signature(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name == "sig" || name.ends_with("signature")
 }
 
 /// Name under which mistakes of a scenario made from the command line are shown.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use plan::{BackendConfig, Cell, Engine, Keys, Operation, Plan};
+use plan::{Addresses, AzureConfig, BackendConfig, Cell, Engine, Keys, Operation, Plan};
 use scenario::Source;
 
 use crate::machine::{resolve, resolve_on, with};
@@ -117,6 +117,60 @@ fn every_engine_does_what_its_protocol_can() {
     let bucket =
         only("{ at = \"s3://train\" }", "load = { operation = [\"stat\", \"list\", \"read_file\"] }");
     assert!(planned(&bucket).cells.iter().all(|cell| cell.engine == Engine::Lean && cell.retries == 2));
+}
+
+#[test]
+fn a_container_is_read_as_a_bucket_is() {
+    let target = "{ at = \"az://train/bench/\", endpoint = \"https://mine.blob.core.windows.net/\", anonymous = true, \
+                  part_size = \"16 KiB\", head = true, ca = \"/etc/ca.pem\", addresses = \"all\" }";
+    let plan = planned(&only(target, "load = { operation = \"read_file\", queue_depth = 8 }"));
+    assert_eq!(
+        plan.targets[0].config,
+        BackendConfig::Azure(AzureConfig {
+            container: "train".to_owned(),
+            prefix: "bench".to_owned(),
+            endpoint: Some("https://mine.blob.core.windows.net".to_owned()),
+            ca: Some("/etc/ca.pem".into()),
+            anonymous: true,
+            addresses: Addresses::All,
+            part_bytes: Some(16 << 10),
+            head: true,
+        })
+    );
+    let cell = &plan.cells[0];
+    // 112 KiB of a sample are seven parts.
+    assert_eq!((cell.engine, cell.retries, cell.connections), (Engine::Lean, 2, 56));
+    let same = planned(&only(&target.replace("az://train", "s3://train"), "load.operation = \"read_file\""));
+    assert!(!same.targets[0].config.overlaps(&plan.targets[0].config), "a bucket is no container");
+    let below = planned(&only(&target.replace("bench", "bench/below"), "load.operation = \"read_file\""));
+    assert!(below.targets[0].config.overlaps(&plan.targets[0].config));
+}
+
+#[test]
+fn what_is_s3s_alone_is_refused_of_a_container() {
+    for (key, says) in [
+        ("region = \"r\"", "`region` is for s3:// targets"),
+        ("style = \"path\"", "`style` is for s3:// targets"),
+        ("profile = \"p\"", "`profile` is for s3:// targets"),
+        ("prefixes = 4", "`prefixes` is for s3:// targets"),
+        ("checksum = true", "`checksum` is for s3:// targets"),
+        ("emulate = { profile = \"s3-like\" }", "`emulate` is for nfs:// and s3:// targets"),
+        ("engine = \"sdk\"", "sdk"),
+        ("direct = true", "takes no part here"),
+    ] {
+        let refused =
+            resolve(&only(&format!("{{ at = \"az://train\", {key} }}"), "")).unwrap_err().to_string();
+        assert!(refused.contains(says), "{key}: {refused}");
+    }
+    assert!(resolve(&only("{ at = \"az://train\" }", "load.operation = \"getattr\"")).is_err());
+}
+
+#[test]
+fn a_signature_in_an_address_is_refused_and_not_shown() {
+    for at in ["az://train/p?sv=1&sig=hunter2%3D&sp=r", "https://mine.blob.core.windows.net/c?sig=hunter2"] {
+        let refused = resolve(&only(&format!("{{ at = \"{at}\" }}"), "")).unwrap_err().to_string();
+        assert!(refused.contains("sig=*******") && !refused.contains("hunter2"), "{refused}");
+    }
 }
 
 #[test]
