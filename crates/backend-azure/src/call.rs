@@ -10,9 +10,10 @@ use backend_http::{CONNECT_TIMEOUT, ContentRange, Framing, Parsed, ReplyHead, no
 use backend_net::Tls;
 use rustls::{ClientConnection, StreamOwned};
 
+use crate::asked::Request;
 use crate::date::{nanoseconds, stamp};
 use crate::failure::Failed;
-use crate::request::{Request, Writer};
+use crate::request::Writer;
 use crate::rights::Rights;
 
 /// Attempts at a call.

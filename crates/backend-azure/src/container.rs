@@ -11,10 +11,11 @@ use backend_net::Tls;
 use plan::AzureConfig;
 
 use crate::account;
+use crate::asked::Request;
 use crate::call::{ANSWER_BYTES_MAX, Caller};
 use crate::failure::Failed;
 use crate::page;
-use crate::request::{Place, Request, page_query};
+use crate::request::{Place, page_query};
 use crate::rights::Rights;
 
 /// A container that was reached, and what is needed to reach it again.

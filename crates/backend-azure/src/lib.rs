@@ -6,6 +6,7 @@
 //! wait for each answer. No key, token or signature appears in an error, a fact or a record.
 
 mod account;
+mod asked;
 mod call;
 mod container;
 mod date;

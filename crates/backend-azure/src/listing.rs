@@ -9,10 +9,11 @@ use backend_http::fnv;
 use backend_net::Trail;
 use dataset::Key;
 
+use crate::asked::Request;
 use crate::call::ANSWER_BYTES_MAX;
 use crate::container::Container;
 use crate::page::{self, Blob, Page};
-use crate::request::{Request, page_query};
+use crate::request::page_query;
 
 /// The pages of a listing.
 struct Pages<'a> {

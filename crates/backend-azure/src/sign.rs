@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use crate::request::Request;
+use crate::asked::Request;
 
 /// Signs with the key of one account.
 #[derive(Clone)]

@@ -13,8 +13,9 @@ use backend_net::refuse_page_cache;
 use dataset::{Key, Marker, Objects};
 use plan::{AzureConfig, Operation};
 
+use crate::asked::Request;
 use crate::container::Container;
-use crate::request::{Encoder, Request, Writer};
+use crate::request::{Encoder, Writer};
 use crate::{listing, write};
 
 /// The engine, as scenarios and records have it.

@@ -14,11 +14,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use dataset::{Key, MARKER_NAME};
 
+use crate::asked::Request;
 use crate::call::ANSWER_BYTES_MAX;
 use crate::container::Container;
 use crate::failure::Failed;
 use crate::listing;
-use crate::request::Request;
 
 /// Bytes of a block, and of the largest blob that is written at once.
 // A blob has 50,000 blocks, so this writes blobs of up to 781 GiB.

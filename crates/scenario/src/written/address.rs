@@ -390,7 +390,7 @@ mod tests {
             "az://abc-",
             "az://a_bc",
             "az://",
-            "az://abc//x",
+            "az://abc/a//x",
         ] {
             assert!(address(wrong).is_err(), "{wrong}");
         }
