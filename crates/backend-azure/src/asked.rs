@@ -1,6 +1,6 @@
 //! What a request asks, before it is written and signed.
 
-use backend_http::{ByteRange, push_number};
+use backend_http::ByteRange;
 
 /// A request.
 #[derive(Debug, Clone, Copy)]
@@ -23,13 +23,5 @@ impl<'a> Request<'a> {
     pub(crate) fn new(method: &'static str, path: &'a [u8]) -> Self {
         let (range, length, query) = (None, None, &[][..]);
         Self { method, path, query, range, length, only_new: false, whole_blob: false }
-    }
-
-    /// Appends the value of the header `Range`.
-    pub(crate) fn push_range(&self, range: ByteRange, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"bytes=");
-        push_number(range.offset, out);
-        out.push(b'-');
-        push_number(range.last(), out);
     }
 }

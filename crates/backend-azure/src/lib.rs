@@ -11,6 +11,8 @@ mod call;
 mod container;
 mod date;
 mod failure;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod kind;
 mod listing;
 mod page;

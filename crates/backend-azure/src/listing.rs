@@ -1,6 +1,5 @@
 //! Listings: pages of blobs, in the order of the names; and looks at one blob.
 
-use std::collections::VecDeque;
 use std::io;
 use std::ops::ControlFlow;
 
@@ -82,8 +81,7 @@ pub(crate) fn list(
     let prefix = below.map_or_else(|| root.clone(), |below| format!("{root}{below}/"));
     let mut pages = Pages::new(container, prefix, None);
     while let Some(page) = pages.next()? {
-        let mut blobs = VecDeque::from(page.blobs);
-        while let Some(blob) = blobs.pop_front() {
+        for blob in &page.blobs {
             if let Some(entry) = entry(container, blob)?
                 && each(entry).is_break()
             {
@@ -95,7 +93,7 @@ pub(crate) fn list(
 }
 
 /// `None` for what stands for a folder in other tools: a name with a slash at its end.
-fn entry(container: &Container, blob: Blob) -> Result<Option<Entry>, StoreError> {
+fn entry(container: &Container, blob: &Blob) -> Result<Option<Entry>, StoreError> {
     if blob.name.ends_with('/') {
         return Ok(None);
     }

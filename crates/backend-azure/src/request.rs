@@ -51,7 +51,7 @@ impl Writer {
         out.extend_from_slice(b"\r\nUser-Agent: feedline\r\nAccept: */*\r\n");
         if let Some(range) = request.range {
             out.extend_from_slice(b"Range: ");
-            request.push_range(range, out);
+            range.push(out);
             out.extend_from_slice(b"\r\n");
         }
         if let Some(length) = request.length {

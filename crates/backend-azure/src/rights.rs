@@ -31,8 +31,8 @@ impl Rights {
         match self {
             Self::Anonymous => text.to_owned(),
             Self::Shared(token) => {
-                let fields = token.reveal().split('&');
-                let signature = fields.filter_map(|field| field.strip_prefix("sig=")).next();
+                let mut fields = token.reveal().split('&');
+                let signature = fields.find_map(|field| field.strip_prefix("sig="));
                 let text = hidden(text, token.reveal());
                 // A service may repeat the signature alone, and not encoded as it is in the URL.
                 signature

@@ -74,7 +74,7 @@ fn write_text(account: &str, request: &Request<'_>, headers: &[(&str, &str)], te
     // If-None-Match ends, If-Unmodified-Since, Range.
     text.extend_from_slice(b"\n\n");
     if let Some(range) = request.range {
-        request.push_range(range, text);
+        range.push(text);
     }
     text.push(b'\n');
     for (name, value) in headers {

@@ -144,9 +144,11 @@ impl AzureWriter {
         if !self.rest.is_empty() {
             self.send_block()?;
         }
-        let blocks: String =
-            (0..self.blocks).map(|number| format!("<Latest>{}</Latest>", self.block(number))).collect();
-        let list = format!("<?xml version=\"1.0\" encoding=\"utf-8\"?><BlockList>{blocks}</BlockList>");
+        let mut list = "<?xml version=\"1.0\" encoding=\"utf-8\"?><BlockList>".to_owned();
+        for number in 0..self.blocks {
+            list.extend(["<Latest>", &self.block(number), "</Latest>"]);
+        }
+        list.push_str("</BlockList>");
         let query = [("comp", Some("blocklist"))];
         let length = Some(list.len() as u64);
         let asked = Request { query: &query, length, only_new: true, ..Request::new("PUT", &self.path) };

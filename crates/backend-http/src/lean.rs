@@ -330,10 +330,6 @@ impl<D: Dialect, const PARTS: usize> Protocol for Lean<D, PARTS> {
         match (asked, head.status) {
             // RFC 9110, section 9.3.2: whatever the fields of a reply to HEAD say, no body follows.
             (PartRequest::Head, 200) => self.looked(task, &head),
-            (PartRequest::Head, _) => {
-                self.ended_without_text(task, &head);
-                nothing(head.bytes)
-            }
             // Data in chunks would have to be copied out of them. Services say how long an object is.
             (PartRequest::Whole | PartRequest::Range(_), 200 | 206) if head.chunked => {
                 self.broken(task, plain(ErrorKind::Protocol), "its data come in chunks")
@@ -346,7 +342,7 @@ impl<D: Dialect, const PARTS: usize> Protocol for Lean<D, PARTS> {
             (PartRequest::Nothing, _) => {
                 self.broken(task, plain(ErrorKind::Protocol), "nobody asked for anything")
             }
-            (_, 204 | 304) => {
+            (PartRequest::Head, _) | (_, 204 | 304) => {
                 self.ended_without_text(task, &head);
                 nothing(head.bytes)
             }

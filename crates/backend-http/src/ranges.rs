@@ -1,5 +1,7 @@
 //! Ranges of an object, as they are asked for and as a reply names them.
 
+use crate::encode::push_number;
+
 /// Bytes of an object that are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ByteRange {
@@ -18,6 +20,14 @@ impl ByteRange {
     /// The value of the header `Range`.
     pub fn header(self) -> String {
         format!("bytes={}-{}", self.offset, self.last())
+    }
+
+    /// Appends the value of the header `Range`, without the machinery of formatting.
+    pub fn push(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"bytes=");
+        push_number(self.offset, out);
+        out.push(b'-');
+        push_number(self.last(), out);
     }
 
     /// Holds what a reply says of its body of `length` bytes against what was asked; the error says what is wrong.

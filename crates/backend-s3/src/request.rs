@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use aws_credential_types::Credentials;
 use backend::{Clock, ErrorKind};
-use backend_http::{ByteRange, Dialect, Elements, Wall, push_number, push_path, push_query};
+use backend_http::{ByteRange, Dialect, Elements, Wall, push_path, push_query};
 use dataset::{Key, Objects};
 
 use crate::credentials::Keyring;
@@ -104,10 +104,8 @@ impl Encoder {
         // Not signed, so that a proxy on the way may change them.
         out.extend_from_slice(b"\r\nUser-Agent: feedline\r\nAccept: */*\r\n");
         if let Some(range) = range {
-            out.extend_from_slice(b"Range: bytes=");
-            push_number(range.offset, out);
-            out.push(b'-');
-            push_number(range.last(), out);
+            out.extend_from_slice(b"Range: ");
+            range.push(out);
             out.extend_from_slice(b"\r\n");
         }
         if let Some(signing) = &mut self.signing {

@@ -132,54 +132,21 @@ fn fails(answer: Answer) -> (ErrorKind, String) {
     (ends[1].unwrap_err().kind, failure)
 }
 
+/// What answers a read of object 1, while others are read well.
+fn instead(request: &str, reply: Vec<u8>) -> Vec<u8> {
+    if object_of(request) == Some(1) { reply } else { well(request) }
+}
+
 #[test]
 fn failures_are_counted_by_what_the_service_says() {
-    let (kind, failure) = fails(|request, _| {
-        Some(if object_of(request) == Some(1) { error("503 x", "ServerBusy") } else { well(request) })
-    });
+    let (kind, failure) = fails(|request, _| Some(instead(request, error("503 x", "ServerBusy"))));
     assert_eq!(kind, ErrorKind::Throttled);
     assert_eq!(failure, "503 ServerBusy: no: (hidden) (hidden) refused");
     let cases: [(Answer, ErrorKind); 5] = [
-        (
-            |request, _| {
-                Some(if object_of(request) == Some(1) {
-                    error("500 x", "InternalError")
-                } else {
-                    well(request)
-                })
-            },
-            ErrorKind::Server,
-        ),
-        (
-            |request, _| {
-                Some(if object_of(request) == Some(1) {
-                    error("500 x", "OperationTimedOut")
-                } else {
-                    well(request)
-                })
-            },
-            ErrorKind::Timeout,
-        ),
-        (
-            |request, _| {
-                Some(if object_of(request) == Some(1) {
-                    error("403 x", "AuthenticationFailed")
-                } else {
-                    well(request)
-                })
-            },
-            ErrorKind::Permission,
-        ),
-        (
-            |request, _| {
-                Some(if object_of(request) == Some(1) {
-                    b"<html>Welcome</html>".to_vec()
-                } else {
-                    well(request)
-                })
-            },
-            ErrorKind::Protocol,
-        ),
+        (|request, _| Some(instead(request, error("500 x", "InternalError"))), ErrorKind::Server),
+        (|request, _| Some(instead(request, error("500 x", "OperationTimedOut"))), ErrorKind::Timeout),
+        (|request, _| Some(instead(request, error("403 x", "AuthenticationFailed"))), ErrorKind::Permission),
+        (|request, _| Some(instead(request, b"<html>Welcome</html>".to_vec())), ErrorKind::Protocol),
         (|request, _| (object_of(request) != Some(1)).then(|| well(request)), ErrorKind::Reset),
     ];
     for (answer, expected) in cases {
@@ -278,7 +245,7 @@ fn what_is_no_blob_service_is_told_apart_and_no_answer_is_without_bound() {
         (|_, _| Some(b"SSH-2.0-OpenSSH_9\r\n".to_vec()), "does it speak HTTP"),
         (
             |_, _| {
-                Some(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n<EnumerationResults>".repeat(1))
+                Some(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n<EnumerationResults>".to_vec())
             },
             "no answer in time",
         ),
