@@ -275,9 +275,15 @@ fn it_is_read_over_tls_by_who_trusts_it() {
     let Some(server) = or_skip(Azurite::encrypted()) else { return };
     let variables = by_key(&server);
     let config = at(&server, "tls");
-    // The container is made by nobody else over HTTPS: there is none, and that is answered to who trusts the server alone.
-    let error = open(&config, &variables).unwrap_err().to_string();
-    assert!(error.contains("does not exist"), "{error}");
+    server.make_container(CONTAINER).unwrap();
+    let objects = objects();
+    prepare(&open(&config, &variables).unwrap(), &objects);
+    conforms(&config, &variables, &objects);
+    let store = open(&config, &variables).unwrap();
+    let queue = Opened::new(&store, &objects, Operation::Read, (2, 1));
+    let granted = queue.queue.report().granted;
+    assert!(granted.iter().any(|(name, how)| *name == "tls" && how.starts_with("TLS1.")), "{granted:?}");
+    queue.close();
     let stranger = Authority::new().unwrap();
     for ca in [None, Some(stranger.path())] {
         let error = open(&AzureConfig { ca, ..config.clone() }, &variables).unwrap_err();
