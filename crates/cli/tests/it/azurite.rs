@@ -95,7 +95,7 @@ fn a_container_is_filled_measured_and_left_as_it_was() {
     what_others_leave_out_works_here_too(&server, &bench);
 }
 
-/// The user's own data, shards, a cache before the container, checkpoints and copies.
+/// The user's own data, shards, a cache before the container, and checkpoints, which are sent in blocks.
 fn what_others_leave_out_works_here_too(server: &Azurite, bench: &Bench) {
     let key = [("AZURE_STORAGE_KEY", server.key())];
     let at = |prefix: &str| {
@@ -126,5 +126,6 @@ fn what_others_leave_out_works_here_too(server: &Azurite, bench: &Bench) {
     run("shards", &shards);
     let cached = format!("{}cache_tier = {{ at = \"cache\", capacity = \"4 MiB\" }}\n", plain("", "cached"));
     run("cached", &cached);
+    run("saved", &format!("{}checkpoint = {{ size = \"20 MiB\" }}\n", plain("", "saved")));
     assert_eq!(blobs(server), ["own/a.bin", "own/b.bin", "run/mine.txt"]);
 }
