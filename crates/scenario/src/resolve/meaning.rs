@@ -129,8 +129,8 @@ impl Scenario<'_> {
             (Only::Kernel(_), address) => address.path().is_some(),
             (Only::Network, address) => address.remote().is_some(),
             (Only::Bucket, address) => matches!(address, Address::S3(_)),
-            (Only::Objects, address) => matches!(address, Address::S3(_) | Address::Azure(_)),
-            (Only::Played, address) => matches!(address, Address::S3(_) | Address::Nfs(_)),
+            (Only::Objects, address) => address.holds_objects(),
+            (Only::Played, address) => address.can_be_played(),
             (Only::RealServer, _) => {
                 return target.emulate.key().map(|at| vec![(Some(at), "starts one in its place")]);
             }

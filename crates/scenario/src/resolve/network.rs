@@ -46,7 +46,7 @@ pub(super) fn resolve<'w>(
 
 fn default_retries(address: &Address) -> u32 {
     // NFS has none: a call that fails there has failed in the server, and hiding it would hide the server.
-    if matches!(address, Address::S3(_) | Address::Azure(_)) { OBJECT_RETRIES } else { 0 }
+    if address.holds_objects() { OBJECT_RETRIES } else { 0 }
 }
 
 /// The engines of a target among those that serve it, the default first.

@@ -46,6 +46,16 @@ impl Address {
         }
     }
 
+    /// Whether objects lie there, which are reached over HTTP.
+    pub(crate) fn holds_objects(&self) -> bool {
+        matches!(self, Self::S3(_) | Self::Azure(_))
+    }
+
+    /// Whether feedline can start a server in its place.
+    pub(crate) fn can_be_played(&self) -> bool {
+        matches!(self, Self::Nfs(_) | Self::S3(_))
+    }
+
     /// What it is, for messages.
     pub(crate) fn is(&self) -> &'static str {
         match self {
