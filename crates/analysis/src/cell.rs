@@ -19,6 +19,7 @@ pub(crate) mod epochs;
 pub(crate) mod facts;
 pub(crate) mod figures;
 pub(crate) mod flag;
+pub(crate) mod fresh;
 pub(crate) mod gap;
 pub(crate) mod in_parts;
 pub(crate) mod interval;
@@ -114,13 +115,15 @@ fn cell_summary(record: &RunRecord, lines: &Lines<'_>, cell: &Cell) -> CellSumma
 
 /// Error of an interval over fresh repetitions, which may have been looked at before, and beside another candidate. A search
 /// looks once at each of its cells.
-fn error_of_fresh(record: &RunRecord, cell: &Cell, reps: &Repetitions<'_>) -> f64 {
+pub(crate) fn error_of_fresh(record: &RunRecord, cell: &Cell, reps: &Repetitions<'_>) -> f64 {
     let run = &record.run;
     if run.size.is_some() || run.measure.fresh_rounds.is_none() {
         // Records before format 1.6, and searches, looked once: the whole error belongs to that look.
         return ERROR;
     }
-    let beside = run.cells.iter().filter(|one| one.target == cell.target && operation::reads_samples(one));
+    // Of cells that write or restore there is one each, and none is chosen.
+    let is_beside = |one: &&Cell| one.target == cell.target && operation::reads_samples(one);
+    let beside = run.cells.iter().filter(|one| operation::reads_samples(cell) && is_beside(one));
     // With one cell there is nobody to share the error with, and halving it would cost rounds for nothing.
     let candidates = beside.count().min(CANDIDATES_MAX) as u32;
     let seen: Vec<u32> = record.segments.iter().map(|segment| reps.rounds_before(segment.at_ns)).collect();
@@ -142,7 +145,7 @@ fn sample_bytes(run: &Run, cell: &Cell) -> Option<f64> {
 
 fn line(run: &Run, cell: &Cell) -> Option<LineAt> {
     let sample_bytes = sample_bytes(run, cell).filter(|_| operation::reads_samples(cell))?;
-    Some(LineAt::of(&need::of_record(&run.need).ok()?, sample_bytes))
+    LineAt::of(&need::of_record(&run.need).ok()?, sample_bytes)
 }
 
 /// What the figures of `cell` are computed with; `None` where the record does not say how large a sample is.

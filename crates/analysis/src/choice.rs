@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use feed::{Access, Pages};
+use feed::{Access, Pages, SaveKind};
 use record::axis::{self, alike};
 use record::{Axis, Cell};
 
@@ -128,11 +128,11 @@ pub(crate) fn failed_instead<'a>(cells: &Cells<'a>, target: &str) -> Option<&'a 
         of_target().filter_map(|cell| Candidate::of(cell, eligibility)).collect();
     // A cell that failed is judged only if it would have been judged had it worked: a failed cell of a way that nobody
     // would choose says nothing of the need.
-    let best = measured.iter().map(|one| one.preference(eligibility.sample_bytes)).min();
+    let best = measured.iter().map(|one| one.preference(eligibility)).min();
     let ways = Ways::of(cells, of_target());
     let failed = of_target().filter(|cell| has_failed(cell) && eligibility.may_be_judged(cell));
     failed.into_iter().find(|cell| {
-        let preference = preference(cell, None, eligibility.sample_bytes);
+        let preference = preference(cell, None, eligibility);
         let of_way = || measured.iter().any(|one| ways.is_one(one.cell, cell));
         match best {
             None => true,
@@ -161,6 +161,8 @@ pub(crate) struct Eligibility<'a> {
     pub(crate) accelerators: u32,
     /// Reads that the job's loader has outstanding at most, where the scenario states one.
     pub(crate) loader_depth: Option<u32>,
+    /// Who waits for the checkpoints that are asked for; `None` where none are.
+    saves: Option<SaveKind>,
 }
 
 impl<'a> Eligibility<'a> {
@@ -172,6 +174,7 @@ impl<'a> Eligibility<'a> {
             sample_bytes: sample_bytes.filter(|bytes| crate::cell::need::positive(*bytes)),
             accelerators: need.map_or(0, |need| need.accelerators),
             loader_depth: need.and_then(|need| need.loader_depth),
+            saves: need.and_then(|need| need.checkpoint.as_ref()).map(|of| of.kind),
         }
     }
 
@@ -214,7 +217,7 @@ fn most_preferred<'a>(
     let reached: Vec<Candidate<'a>> =
         pool.iter().filter(|one| eligibility.is_reached(one.cell)).copied().collect();
     let pool = if reached.is_empty() { pool } else { reached };
-    let preference = |one: &Candidate<'_>| one.preference(eligibility.sample_bytes);
+    let preference = |one: &Candidate<'_>| one.preference(eligibility);
     let Some(best) = pool.iter().map(preference).min() else { return Vec::new() };
     let pool: Vec<Candidate<'a>> = pool.into_iter().filter(|one| preference(one) == best).collect();
     hardest_way(&eligibility.cells, &pool)
@@ -257,8 +260,8 @@ impl<'a> Candidate<'a> {
         cell.figures().filter(|_| eligibility.may_be_judged(cell)).map(|figures| Self { cell, figures })
     }
 
-    fn preference(&self, named: Option<f64>) -> Preference {
-        preference(self.cell, Some(self.figures), named)
+    fn preference(&self, eligibility: Eligibility<'_>) -> Preference {
+        preference(self.cell, Some(self.figures), eligibility)
     }
 
     /// What it takes of the client: the least comes first.
@@ -292,19 +295,22 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// Lower is preferred: from memory, buffers that no loader has, job, blocks, access, then the distance in size, in thousandths of a doubling, and what
+/// Lower is preferred: from memory, buffers that no loader has, job, whether it saves otherwise than the need has it, blocks, access, then the distance in size, in thousandths of a doubling, and what
 /// is offered beyond the line, in thousandths of it.
-type Preference = (FromMemory, bool, u8, bool, u8, u64, u64);
+type Preference = (FromMemory, bool, u8, bool, bool, u8, u64, u64);
 
-/// How much a cell is preferred where a sample is to have `named` bytes; without figures nothing is known of its offer.
-fn preference(cell: &CellSummary, figures: Option<&Figures>, named: Option<f64>) -> Preference {
+/// How much a cell is preferred; without figures nothing is known of its offer.
+fn preference(cell: &CellSummary, figures: Option<&Figures>, eligibility: Eligibility<'_>) -> Preference {
     let access = match cell.cell.access.known() {
         Some(Access::ShuffledEpoch) => 0,
         Some(Access::Random) => 1,
         _ => 2,
     };
     // By the logarithm: half the size and twice the size are equally far.
-    let distance = named.zip(cell.sample_bytes).map_or(0.0, |(named, own)| (own / named).log2().abs());
+    let distance = eligibility
+        .sample_bytes
+        .zip(cell.sample_bytes)
+        .map_or(0.0, |(named, own)| (own / named).log2().abs());
     let offered = figures.and_then(|figures| figures.paced?.of_line);
     let beyond = offered.map_or(0.0, |share| share - 1.0);
     // Whole thousandths, so that shares that differ by rounding alone are one preference and keep their cells in one
@@ -317,7 +323,29 @@ fn preference(cell: &CellSummary, figures: Option<&Figures>, named: Option<f64>)
         None => 2,
     };
     let huge = cell.cell.pages.as_ref().is_some_and(|pages| *pages == Pages::Huge);
-    (treatment::from_cache(&cell.cell), huge, job, blocks, access, thousandths(distance), thousandths(beyond))
+    let saves = saves_otherwise(&cell.cell, eligibility.saves);
+    (
+        treatment::from_cache(&cell.cell),
+        huge,
+        job,
+        saves,
+        blocks,
+        access,
+        thousandths(distance),
+        thousandths(beyond),
+    )
+}
+
+/// Whether a job makes checkpoints in another way than is asked for. Where accelerators go on meanwhile, saves and reads at once
+/// are what a storage has to bear; where they stand still, how long a save takes alone is what is judged, and not a job of
+/// seconds that saves all the time. Nothing is preferred where no need of checkpoints says which.
+fn saves_otherwise(cell: &Cell, asked: Option<SaveKind>) -> bool {
+    let mode = cell.training.as_ref().map(|_| cell.checkpoint.as_ref().map(|plan| plan.mode.as_str()));
+    match (asked, mode) {
+        (None, _) | (_, None) => false,
+        (Some(SaveKind::Sync), Some(mode)) => mode.is_some(),
+        (Some(SaveKind::Async), Some(mode)) => mode != Some(SaveKind::Async.name()),
+    }
 }
 
 /// Which cells are read in one way. Streams follow the depth where nobody says how many there are; several numbers of them

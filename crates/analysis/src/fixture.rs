@@ -7,7 +7,7 @@ use record::{Ceiling, Cell, Dataset, Format, Measure, Need, Rep, Role, Run, Targ
 
 mod training;
 
-use crate::Figures;
+use crate::{Figures, ReadVerdict};
 
 pub(crate) use training::{DEMAND, cell_of_job, confirmed_job, job, job_rep, null_control, trained};
 
@@ -27,6 +27,20 @@ pub(crate) fn need_in_bytes(per_s: f64) -> Need {
         accelerators: 0,
         source: "stated by the user".to_owned(),
         ..need_in_samples(0.0)
+    }
+}
+
+/// One host that writes so many bytes within so many seconds.
+pub(crate) fn checkpoint_need(bytes: u64, within_s: u64) -> record::CheckpointNeed {
+    record::CheckpointNeed {
+        label: feed::format_bytes(bytes),
+        bytes,
+        host_bytes: bytes,
+        hosts: 1,
+        within_ns: within_s * 1_000_000_000,
+        every_ns: None,
+        restore_within_ns: None,
+        kind: "sync".to_owned(),
     }
 }
 
@@ -145,6 +159,11 @@ pub(crate) fn confirmed_at(of_line: &[f64]) -> Builder {
         builder.push(confirmation("c", number as u32, share * Builder::LINE_BPS));
     }
     builder
+}
+
+/// What is said of the reads of the first target.
+pub(crate) fn reads_of(builder: &Builder) -> ReadVerdict {
+    crate::summarise(&builder.record()).verdicts[0].of_reads().cloned().unwrap()
 }
 
 /// The figures of a measured cell.

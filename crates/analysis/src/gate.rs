@@ -11,6 +11,8 @@ use feed::Judgement;
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::figures::Figures;
 use crate::summary::Summary;
+use crate::verdict::checkpoint_verdict::CheckpointVerdict;
+use crate::verdict::read_verdict::ReadVerdict;
 use crate::verdict::{self, Cause, Verdict};
 
 pub use demand::{AtDepth, Demand, GateResult, NotJudged, Requirement, Unmet, WhyUnmet};
@@ -86,22 +88,38 @@ fn feeds(summary: &Summary, target: &str) -> Outcome {
     let Some(verdict) = summary.verdicts.iter().find(|verdict| verdict.target == target) else {
         return Outcome::Fails(unmet(WhyUnmet::NotJudged(not_judged(summary, target))));
     };
-    let cell = verdict.cell.as_deref().and_then(|name| summary.cell(name));
+    let cell = verdict.cell().and_then(|name| summary.cell(name));
     if let Some((share, cell)) = summary.gate.utilization.zip(cell)
         && let Some(outcome) = utilization(summary, verdict, cell, share)
     {
-        return outcome;
+        return with_checkpoints(verdict, outcome, unmet);
     }
     let said = || unmet(WhyUnmet::Verdict(Box::new(verdict.clone())));
-    match (&verdict.judgement, &verdict.cause) {
-        (Judgement::Feeds, _) => holds_if_steady(cell, unmet),
-        // What could not be measured fails and is not in doubt: a gate that passes a storage which never answered is
-        // worse than none.
-        (Judgement::Starves, _)
-        | (_, Cause::NothingMeasured(_) | Cause::ConfirmationFailed { .. } | Cause::AskedFailed { .. }) => {
+    // What could not be measured fails and is not in doubt: a gate that passes a storage which never answered is worse than
+    // none.
+    let is_unmeasured = |reads: &ReadVerdict| matches!(reads.cause, Cause::NothingMeasured(_));
+    match verdict.judgement() {
+        Judgement::Feeds => holds_if_steady(cell, unmet),
+        Judgement::Starves => Outcome::Fails(said()),
+        Judgement::Uncertain if verdict.has_failed() || verdict.of_reads().is_some_and(is_unmeasured) => {
             Outcome::Fails(said())
         }
-        (Judgement::Uncertain, _) => Outcome::Open(said()),
+        Judgement::Uncertain => Outcome::Open(said()),
+    }
+}
+
+/// What became of a demand on the reads, where checkpoints are asked for too: they have times of their own, which no other
+/// utilization changes.
+fn with_checkpoints(verdict: &Verdict, reads: Outcome, unmet: impl Fn(WhyUnmet) -> Unmet) -> Outcome {
+    let judged = verdict.checkpoints.iter().map(|one| one.judgement).reduce(Judgement::graver);
+    let said = || unmet(WhyUnmet::Verdict(Box::new(verdict.clone())));
+    let has_failed = verdict.checkpoints.iter().any(CheckpointVerdict::has_failed);
+    match (reads, judged) {
+        (Outcome::Fails(why), _) => Outcome::Fails(why),
+        (_, Some(Judgement::Starves)) => Outcome::Fails(said()),
+        (_, Some(Judgement::Uncertain)) if has_failed => Outcome::Fails(said()),
+        (Outcome::Holds, Some(Judgement::Uncertain)) => Outcome::Open(said()),
+        (reads, _) => reads,
     }
 }
 

@@ -25,7 +25,7 @@ pub use cell::by_repetition::{RepFigures, by_repetition};
 pub use cell::cell_summary::{CellSummary, Measurement};
 pub use cell::checkpoints::{
     CheckpointCost, CheckpointSpan, CheckpointTimeline, CheckpointWrite, CheckpointedJob, Checkpoints,
-    Outcomes, ReadsBeside, Restore, WithoutCheckpoints, Written,
+    Outcomes, ReadsBeside, Restore, Timed, WithoutCheckpoints, Written,
 };
 pub use cell::copies::{CopyFigures, Payoff};
 pub use cell::crowd::Crowd;
@@ -82,6 +82,8 @@ pub use summary::quantiles::PercentileCurve;
 pub use summary::roofline::{DemandPoint, Roofline, Supply, SupplyPoint, roofline};
 pub use summary::soak::{Course, Soak};
 pub use summary::{Summary, choose_cell, lines, summarise};
+pub use verdict::checkpoint_verdict::{CheckpointCause, CheckpointPart, CheckpointVerdict, Doubt};
+pub use verdict::read_verdict::ReadVerdict;
 pub use verdict::scope::{Evidence, LoadScope, Scope};
 pub use verdict::sizing::{Edge, EdgeDoubt, NoUtilization, SearchValue, Sizing, search_rows};
 pub use verdict::tiers::{BelowKnown, CacheBelow, CacheTier, NamesKnown, PageCacheKnown, TierKnown};

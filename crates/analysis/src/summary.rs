@@ -118,14 +118,14 @@ impl Summary {
 
     /// Figures of the fresh repetitions of a cell, where a verdict on its target rests on them.
     pub fn deciding<'a>(&self, cell: &'a CellSummary) -> Option<&'a Figures> {
-        let rests = |verdict: &Verdict| !verdict.demo && verdict.cell.as_deref() == Some(&cell.cell.cell);
+        let rests = |verdict: &Verdict| !verdict.demo && verdict.rests_on(&cell.cell.cell);
         // Control cells are measured afresh too; they decide nothing, and shown as deciding they would contradict the verdict.
         cell.confirmed.as_ref().filter(|_| self.verdicts.iter().any(rests))?.figures()
     }
 
-    /// The verdict that rests on this cell.
+    /// The verdict whose reads are judged by this cell.
     pub fn verdict_on(&self, cell: &CellSummary) -> Option<&Verdict> {
-        self.verdicts.iter().find(|verdict| verdict.cell.as_deref() == Some(&cell.cell.cell))
+        self.verdicts.iter().find(|verdict| verdict.cell() == Some(&cell.cell.cell))
     }
 
     /// Whether a verdict, or the edge of a search, rests on this cell.

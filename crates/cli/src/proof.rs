@@ -126,6 +126,6 @@ fn counted(record: &RunRecord) -> Option<Counted> {
 /// `; the last of them read 214 GB`.
 fn last_read(run: &Counted) -> String {
     let read: u64 =
-        run.summary.verdicts.iter().filter_map(|verdict| Some(verdict.scope.as_ref()?.bytes_read)).sum();
+        run.summary.verdicts.iter().filter_map(|verdict| Some(verdict.scopes().next()?.bytes_read)).sum();
     format!("; the last of them read {}", feed::format_bytes(read))
 }

@@ -97,6 +97,7 @@ fn need(need: &feed::Need) -> Need {
     let (samples_per_s, sample_bytes, bytes_per_s) = match need.demand {
         Demand::Samples { per_s, sample_bytes } => (Some(per_s), Some(sample_bytes), None),
         Demand::Bytes { per_s, sample_bytes } => (None, sample_bytes, Some(per_s)),
+        Demand::Nothing => (None, None, None),
     };
     Need {
         label: need.label.clone(),
@@ -114,6 +115,20 @@ fn need(need: &feed::Need) -> Need {
         scope: need.scope.name().to_owned(),
         provenance: need.provenance.map(|one| one.name().to_owned()).unwrap_or_default(),
         loader_depth: need.loader_depth,
+        checkpoint: need.checkpoint.as_ref().map(checkpoint_need),
+    }
+}
+
+fn checkpoint_need(need: &feed::CheckpointNeed) -> record::CheckpointNeed {
+    record::CheckpointNeed {
+        label: need.label.clone(),
+        bytes: need.bytes,
+        host_bytes: need.host_bytes,
+        hosts: need.hosts,
+        within_ns: need.within_ns,
+        every_ns: need.every_ns,
+        restore_within_ns: need.restore_within_ns,
+        kind: need.kind.name().to_owned(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! The arithmetic behind a need, as text.
 
+mod checkpoint;
+
 use crate::sheet::Sheet;
 use crate::units::{
     format_about_bytes, format_bps, format_bytes, format_count, format_percent, format_seconds, group_digits,
@@ -42,12 +44,17 @@ impl Need {
 }
 
 fn explain(need: &Need) -> String {
-    let rates = Rates::of(need);
     let mut text = Sheet::titled(&format!("{} ({})", need.label, need.source));
-    explain_rates(need, &rates, &mut text);
-    explain_requests(&rates, &mut text);
-    explain_depth(&rates, &mut text);
-    explain_drives(&rates, &mut text);
+    if need.asks_reads() {
+        let rates = Rates::of(need);
+        explain_rates(need, &rates, &mut text);
+        explain_requests(&rates, &mut text);
+        explain_depth(&rates, &mut text);
+        explain_drives(&rates, &mut text);
+    }
+    if let Some(of) = &need.checkpoint {
+        checkpoint::explain(need, of, &mut text);
+    }
     for caveat in &need.caveats {
         text.section("caveat", caveat);
     }

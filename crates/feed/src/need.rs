@@ -1,7 +1,7 @@
 //! What one client has to deliver.
 
-use crate::Provenance;
 use crate::units::{format_count, format_percent, group_digits};
+use crate::{CheckpointNeed, Provenance};
 
 /// Share by which samples that are read may differ in size from those of the workload and still pass for them.
 // A block size rounded up to a page and a mean of spread sizes lie within it. Beyond it the line moves as
@@ -25,6 +25,8 @@ pub enum Demand {
         /// Bytes of one sample of the workload whose bytes are held; `None` where a rate of bytes was stated.
         sample_bytes: Option<f64>,
     },
+    /// No reads: checkpoints are all that is asked for.
+    Nothing,
 }
 
 /// What stays of a workload's need where the samples that are read are not of the workload's size.
@@ -88,9 +90,16 @@ pub struct Need {
     /// Reads that the job's loader has outstanding on this client at most: accelerators x readers. `None` where the
     /// scenario states no loader.
     pub loader_depth: Option<u32>,
+    /// What checkpoints ask for, beside the reads or alone.
+    pub checkpoint: Option<CheckpointNeed>,
 }
 
 impl Need {
+    /// Whether any reads are asked for.
+    pub fn asks_reads(&self) -> bool {
+        self.demand != Demand::Nothing
+    }
+
     /// The same need, of which `hold` stays where the samples that are read are not of the workload's size. A stated rate
     /// of bytes has no samples to hold and is left as it is.
     #[must_use]
@@ -119,6 +128,7 @@ impl Need {
         let held = match self.demand {
             Demand::Samples { .. } => Hold::Samples,
             Demand::Bytes { .. } => Hold::Bytes,
+            Demand::Nothing => return None,
         };
         Some(format!("{} held: {} each in place of {}", held.name(), read.join(", "), digits(own)))
     }
@@ -151,6 +161,8 @@ impl Need {
         match self.demand {
             Demand::Samples { per_s, .. } => per_s,
             Demand::Bytes { per_s, .. } => per_s / sample_bytes,
+            // No number, so that whatever is held against it is UNCERTAIN: anything would feed a line of 0.
+            Demand::Nothing => f64::NAN,
         }
     }
 
@@ -166,6 +178,7 @@ impl Need {
         match self.demand {
             Demand::Samples { per_s, .. } => per_s * sample_bytes,
             Demand::Bytes { per_s, .. } => per_s,
+            Demand::Nothing => f64::NAN,
         }
     }
 
@@ -179,6 +192,7 @@ impl Need {
         match self.demand {
             Demand::Samples { sample_bytes, .. } => Some(sample_bytes),
             Demand::Bytes { sample_bytes, .. } => sample_bytes,
+            Demand::Nothing => None,
         }
     }
 }
@@ -214,6 +228,14 @@ mod tests {
         assert_close(need.line_samples_per_s(4_000.0), 50.0);
         assert_close(need.demand_bps(1.0), 400_000.0);
         assert_eq!(need.sample_bytes(), None);
+    }
+
+    #[test]
+    fn nothing_feeds_a_need_without_reads() {
+        let need = need(Demand::Nothing, 0.9);
+        assert!(!need.asks_reads() && need.line_bps(4_000.0).is_nan() && need.sample_bytes().is_none());
+        let interval = crate::Interval { low: 1e9, mean: 1e9, high: 1e9 };
+        assert_eq!(crate::judge(interval, need.line_samples_per_s(1.0)), crate::Judgement::Uncertain);
     }
 
     #[test]

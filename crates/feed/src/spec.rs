@@ -9,7 +9,7 @@ pub use error::{COUNT_MAX, NeedError};
 use crate::formula;
 use crate::profile::{self, Profile, UTILIZATION_DEFAULT};
 use crate::units::{format_bps, format_count, format_duration_ns, format_short};
-use crate::{Demand, Need, Scope};
+use crate::{CheckpointNeed, Demand, Need, Scope};
 
 // Records keep it as the source of a need, and reports print it beside MLPerf's rounds: it must read as a
 // source.
@@ -185,6 +185,24 @@ fn from_tokens(tokens_per_s: f64, token_bytes: f64, hosts: u32) -> Result<Need, 
     Ok(Need { hosts, source, caveats, ..stated(label, Demand::Bytes { per_s, sample_bytes: None }) })
 }
 
+impl Need {
+    /// A need of checkpoints alone, without any reads.
+    pub fn of_checkpoints(checkpoint: CheckpointNeed) -> Self {
+        Self {
+            utilization: 1.0,
+            hosts: checkpoint.hosts,
+            ..stated(of_hosts(checkpoint.words(), checkpoint.hosts), Demand::Nothing)
+        }
+        .with_checkpoints(checkpoint)
+    }
+
+    /// The same need with checkpoints beside its reads.
+    #[must_use]
+    pub fn with_checkpoints(self, checkpoint: CheckpointNeed) -> Self {
+        Self { checkpoint: Some(checkpoint), ..self }
+    }
+}
+
 /// A need of one client that names no accelerators.
 pub(crate) fn stated(label: String, demand: Demand) -> Need {
     Need {
@@ -204,6 +222,7 @@ pub(crate) fn stated(label: String, demand: Demand) -> Need {
         hold: None,
         scope: Scope::Cluster,
         loader_depth: None,
+        checkpoint: None,
     }
 }
 

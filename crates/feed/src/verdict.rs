@@ -54,6 +54,29 @@ pub fn judge(interval: Interval, line: f64) -> Judgement {
     }
 }
 
+/// Judges a time against the time that something may take, both in the same unit: the whole interval within it feeds.
+pub fn judge_time(interval: Interval, within: f64) -> Judgement {
+    if interval.high <= within {
+        Judgement::Feeds
+    } else if interval.low > within {
+        Judgement::Starves
+    } else {
+        Judgement::Uncertain
+    }
+}
+
+impl Judgement {
+    /// The graver of two: one need that is not met is not made up for by another that is.
+    #[must_use]
+    pub fn graver(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Starves, _) | (_, Self::Starves) => Self::Starves,
+            (Self::Uncertain, _) | (_, Self::Uncertain) => Self::Uncertain,
+            (Self::Feeds, Self::Feeds) => Self::Feeds,
+        }
+    }
+}
+
 /// How many accelerators `low_samples_per_s` feeds by division, when `line_samples_per_s` is what
 /// `accelerators` of them need. Zero when the need names no accelerators.
 ///
@@ -90,6 +113,22 @@ mod tests {
     fn a_bound_that_is_no_number_is_uncertain() {
         assert_eq!(judge(interval(f64::NAN, f64::NAN), 10.0), Judgement::Uncertain);
         assert_eq!(judge(interval(1.0, 2.0), f64::NAN), Judgement::Uncertain);
+    }
+
+    #[test]
+    fn a_time_feeds_up_to_the_limit_itself() {
+        assert_eq!(judge_time(interval(8.0, 10.0), 10.0), Judgement::Feeds);
+        assert_eq!(judge_time(interval(10.0, 10.1), 10.0), Judgement::Uncertain);
+        assert_eq!(judge_time(interval(10.1, 12.0), 10.0), Judgement::Starves);
+        assert_eq!(judge_time(interval(f64::NAN, f64::NAN), 10.0), Judgement::Uncertain);
+        assert_eq!(judge_time(interval(1.0, 2.0), f64::NAN), Judgement::Uncertain);
+    }
+
+    #[test]
+    fn the_gravest_of_several_decides() {
+        use Judgement::{Feeds, Starves, Uncertain};
+        assert_eq!((Feeds.graver(Feeds), Feeds.graver(Uncertain)), (Feeds, Uncertain));
+        assert_eq!((Uncertain.graver(Starves), Starves.graver(Feeds)), (Starves, Starves));
     }
 
     #[test]

@@ -48,6 +48,29 @@ pub struct Epoch {
     pub complete: bool,
 }
 
+/// What checkpoints of a job ask of its storage.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckpointNeed {
+    /// What is written: `llama3-70b`, `912 GB`.
+    pub label: String,
+    /// Bytes of one checkpoint, of all hosts.
+    pub bytes: u64,
+    /// Bytes of the host that writes most.
+    pub host_bytes: u64,
+    /// Hosts that write it together.
+    pub hosts: u32,
+    /// Time from when one is due until it is durable.
+    pub within_ns: u64,
+    /// Time from one due checkpoint to the next; absent where nobody said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every_ns: Option<u64>,
+    /// Time in which one is read back; absent where nobody asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restore_within_ns: Option<u64>,
+    /// Who waits: `sync`, `async`.
+    pub kind: String,
+}
+
 /// The checkpoints that a cell makes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CheckpointPlan {

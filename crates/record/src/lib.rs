@@ -40,7 +40,9 @@ pub use histogram::{
     Histogram, HistogramError, HistogramText, encode, new_histogram, new_interval_histogram,
 };
 pub use intervals::{Interval, RecordedIntervals, RepIntervals, read_intervals};
-pub use layout::{Checkpoint, CheckpointOutcome, CheckpointPlan, CopyPlan, Epoch, Mixing, Tier};
+pub use layout::{
+    Checkpoint, CheckpointNeed, CheckpointOutcome, CheckpointPlan, CopyPlan, Epoch, Mixing, Tier,
+};
 pub use locked::LockedFile;
 pub use merge::{Merged, RankRecord, merge};
 pub use reader::{ReadError, RunRecord, read_run};

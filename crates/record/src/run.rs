@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use feed::{Access, Cache, Operation, Pages};
 
-use crate::{CheckpointPlan, CopyPlan, Environment, Expect, Format, Mixing, Tier, Word};
+use crate::{CheckpointNeed, CheckpointPlan, CopyPlan, Environment, Expect, Format, Mixing, Tier, Word};
 
 /// Most processes of a run: what a record says of more is a mistake, and of each there is a list.
 // 65,536 processes with eight accelerators each are half a million, as many as any site has in one job.
@@ -131,6 +131,10 @@ pub struct Need {
     // Kept since a verdict of FEEDS from a deeper queue than the loader reaches would be one of another
     // client.
     pub loader_depth: Option<u32>,
+    /// What checkpoints ask for; absent where nobody asks, and before format 1.11. A need that states no rate beside it asks for
+    /// no reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<CheckpointNeed>,
 }
 
 /// One dataset as it was when the run began.

@@ -2,15 +2,18 @@
 //!
 //! Everything else is on the page, in the Markdown report and behind `--full`.
 
+pub(crate) mod rows;
+
 use std::collections::BTreeMap;
 
-use analysis::{Cause, Evidence, GateResult, Proof, Sizing, Summary, Verdict, gate};
-use feed::{Interval, Judgement};
+use analysis::{
+    Cause, CheckpointCause, CheckpointVerdict, Evidence, GateResult, Proof, ReadVerdict, Scope, Sizing,
+    Summary, Verdict, gate,
+};
 
-use crate::cells;
-use crate::grid::{Column, Grid};
+use feed::Judgement;
+
 use crate::head;
-use crate::number::{RateUnit, of_line, percent};
 use crate::plain::{ascii, folded, shortened, spell_out};
 use crate::screen::Screen;
 use crate::words;
@@ -18,11 +21,8 @@ use crate::words;
 // What scrolls away is not read: twenty lines fit the smallest terminal in use (24 rows) with the prompt below.
 /// Lines of an answer at most.
 const LINES_MAX: usize = 20;
-/// Targets that have a row of their own at most, and lines of all rows; the gravest come first where there are more.
-// Seven rows, with headings and the line of what is left out, are half of the answer: the other half says why,
-// what is open, and what to do.
-const ROWS_MAX: usize = 7;
-const ROWS_LINES_MAX: usize = 10;
+/// Lines of what `size` found at most.
+const FOUND_LINES: usize = 7;
 /// Lines of each part at most; reasons, then what is open, have what the others leave.
 const NEED_LINES: usize = 2;
 const GATE_LINES: usize = 2;
@@ -30,10 +30,6 @@ const GATE_LINES: usize = 2;
 // Hosts, caches and time are the three that nearly every run leaves open.
 const OPEN_LINES: usize = 3;
 const NEXT_LINES: usize = 3;
-/// What signs before a number of accelerators mean.
-const DIVIDED: &str = "~ and >= by division of the rate";
-/// Longest name of a target that is written out: four lines of a narrow terminal.
-const NAME_COLUMNS: usize = 64;
 /// Columns before the words of each part: `NEED `, `WHY  `.
 const LEAD_COLUMNS: usize = 5;
 /// Smallest width that is made use of.
@@ -63,7 +59,7 @@ pub fn answer(summary: &Summary, surroundings: Surroundings<'_>) -> Option<Strin
     let screen = surroundings.screen;
     let writer = Writer { columns: screen.columns.max(COLUMNS_MIN) };
     let mut lines = writer.part("NEED", &need(summary), NEED_LINES);
-    lines.extend(rows(summary, Screen { columns: writer.columns, ..screen }));
+    lines.extend(rows::rows(summary, Screen { columns: writer.columns, ..screen }));
     lines.extend(gate_lines(summary, writer));
     // Laid out before the reasons, which take what room is left: a command that is cut off is of no use.
     let mut last = writer.part("COST", &cost(summary), 1);
@@ -142,6 +138,16 @@ impl Writer {
 /// `8 x h100 resnet50, this host: 1.64 GB/s`, and the line: where all samples are of one size in bytes alone.
 fn need(summary: &Summary) -> Vec<String> {
     let Ok(need) = &summary.need else { return vec![head::need(summary)] };
+    let lead = if need.asks_reads() { "checkpoints: " } else { "" };
+    let checkpoint = need.checkpoint.as_ref().map(|of| format!("{lead}{}", of.host_words()));
+    need_of_reads(summary, need).into_iter().chain(checkpoint).collect()
+}
+
+/// What is read, and the line; the words of the need alone where nothing is.
+fn need_of_reads(summary: &Summary, need: &feed::Need) -> Vec<String> {
+    if !need.asks_reads() {
+        return vec![need.label.clone()];
+    }
     // One rate in bytes stands for the line only where all samples are of one size: else each size has a line of its
     // own.
     let [line] = analysis::lines(summary)[..] else {
@@ -152,176 +158,6 @@ fn need(summary: &Summary) -> Vec<String> {
     let demand = if need.label == demand { String::new() } else { format!(": {demand}") };
     let line = format!("line {}: {}", need.at_line(), feed::format_bps(line.bps));
     vec![format!("{}{host}{demand}", need.label), line]
-}
-
-/// A row for each judged target, as on every page.
-pub(crate) fn table(summary: &Summary) -> Grid {
-    let verdicts: Vec<&Verdict> = summary.verdicts.iter().collect();
-    grid(summary, &verdicts)
-}
-
-fn grid(summary: &Summary, verdicts: &[&Verdict]) -> Grid {
-    let need = summary.need.as_ref().ok();
-    let accelerators = need.map_or(0, |need| need.accelerators);
-    let unit = unit(summary, verdicts);
-    let heading = unit.map_or_else(|| "rate, 95 %".to_owned(), |unit| format!("{}, 95 %", unit.name));
-    let grid = Grid::of("the figure that decides each verdict", verdicts)
-        .column(Column::name("verdict").short(""), |verdict| Some(verdict.word().to_owned()))
-        .column(Column::name("target").short(""), |verdict| Some(shortened(&verdict.target, NAME_COLUMNS)))
-        .figure(&heading, |verdict| Some(rate_words(rate(summary, verdict)?, unit)))
-        .figure("of line", |verdict| {
-            let (rate, line) = measured(verdict)?;
-            Some(range(rate, line))
-        });
-    // A need that is a rate names no accelerators, and a column of dashes would take the room of the evidence.
-    let grid = if accelerators == 0 {
-        grid
-    } else {
-        grid.figure("GPUs busy", |verdict| {
-            let (rate, line) = measured(verdict)?;
-            let at =
-                verdict.played.as_ref().map(|played| played.target).or(need.map(|need| need.utilization))?;
-            Some(busy_range(rate, line / at))
-        })
-        .figure("feeds", |verdict| feeds(verdict, accelerators))
-    };
-    // A number that nobody measured must not stand beside measured ones without its sign being explained.
-    let is_divided = verdicts.iter().any(|verdict| verdict.feeds_by_division().is_some());
-    let foot = if is_divided { DIVIDED } else { "" };
-    grid.column(Column::parts("evidence"), |verdict| Some(evidence(summary, verdict))).foot(foot).done()
-}
-
-/// What decides, in samples per second, and the line.
-fn measured(verdict: &Verdict) -> Option<(Interval, f64)> {
-    verdict.samples_per_s.zip(verdict.line_samples_per_s)
-}
-
-/// What decides, in bytes per second of the deciding cell's samples.
-fn rate(summary: &Summary, verdict: &Verdict) -> Option<(f64, f64)> {
-    let (rate, _) = measured(verdict)?;
-    let line = summary.cell(verdict.cell.as_deref()?)?.line?;
-    Some((rate.low * line.sample_bytes, rate.high * line.sample_bytes))
-}
-
-/// The unit of all rates; `None` where none suits them all, and each has its own.
-fn unit(summary: &Summary, verdicts: &[&Verdict]) -> Option<RateUnit> {
-    let unit = cells::unit(summary);
-    // A unit suits what it writes with a digit before the point, or the first behind it.
-    // One unit for the column, so that rates can be compared by their first digits, unless it would write one of them
-    // as 0.0.
-    let mut rates = verdicts.iter().filter_map(|verdict| rate(summary, verdict));
-    rates.all(|(low, _)| low >= 0.1 * unit.bps).then_some(unit)
-}
-
-fn rate_words((low, high): (f64, f64), unit: Option<RateUnit>) -> String {
-    let own = unit.unwrap_or_else(|| RateUnit::for_largest(high));
-    let name = if unit.is_some() { String::new() } else { format!(" {}", own.name) };
-    format!("{} - {}{name}", own.write(low.max(0.0)), own.write(high))
-}
-
-fn evidence(summary: &Summary, verdict: &Verdict) -> String {
-    match &verdict.scope {
-        // Before the scope: what feedline itself serves is evidence of nothing, whatever was measured of it.
-        _ if verdict.demo => "own server".to_owned(),
-        Some(scope) => {
-            let stand_in = stand_in(summary, verdict).map(|engine| format!("{engine}, "));
-            stand_in.unwrap_or_default() + &words::verdict::scope(scope)
-        }
-        None => "none".to_owned(),
-    }
-}
-
-/// `pread for io_uring`, where the deciding cell was read by another engine than was asked for.
-fn stand_in(summary: &Summary, verdict: &Verdict) -> Option<String> {
-    let cell = &summary.cell(verdict.cell.as_deref()?)?.cell;
-    // The record has the reason behind a colon, which is too long for a row.
-    let asked = cell.stands_in_for.as_deref()?.split(':').next()?;
-    Some(format!("{} for {asked}", cell.engine))
-}
-
-fn rows(summary: &Summary, screen: Screen) -> Vec<String> {
-    let verdicts: Vec<&Verdict> = summary.verdicts.iter().collect();
-    if verdicts.is_empty() {
-        return Vec::new();
-    }
-    let (mut lines, rows) = screen.rows(&grid(summary, &verdicts));
-    // In the order of the scenario where all fit: readers look for a target where they wrote it.
-    let too_long = verdicts.len() > ROWS_MAX || lines.len() + rows.concat().len() > ROWS_LINES_MAX;
-    let mut rows: Vec<(&Verdict, Vec<String>)> = verdicts.into_iter().zip(rows).collect();
-    if too_long {
-        // A stable sort: those of one word stay in the order of the scenario.
-        rows.sort_by_key(|(verdict, _)| gravity(verdict));
-    }
-    let all = rows.len();
-    let mut shown = 0;
-    for (verdict, mut row) in rows.into_iter().take(ROWS_MAX) {
-        if lines.len() + row.len() > ROWS_LINES_MAX {
-            break;
-        }
-        // After the layout: escape sequences have no width, and would be counted as letters.
-        if screen.is_coloured {
-            row[0] = coloured(&row[0], verdict.word());
-        }
-        lines.extend(row);
-        shown += 1;
-    }
-    if shown < all {
-        lines.push(format!("{:10}{}", "", feed::counted_noun((all - shown) as u64, "more target")));
-    }
-    lines
-}
-
-fn gravity(verdict: &Verdict) -> u8 {
-    match verdict.judgement {
-        // What must be acted on comes first. A demo is last, since it says nothing of any storage.
-        _ if verdict.demo => 3,
-        Judgement::Starves => 0,
-        Judgement::Uncertain => 1,
-        Judgement::Feeds => 2,
-    }
-}
-
-/// `87-95 %`; one figure where both ends are written alike, or are far beyond the line.
-fn range(rate: Interval, of: f64) -> String {
-    let (low, high) = (of_line(rate.low.max(0.0) / of), of_line(rate.high / of));
-    match (low.strip_suffix(" %"), high.strip_suffix(" %")) {
-        _ if low == high => low,
-        // One unit for both ends: `87 %-95 %` is read as a difference.
-        (Some(low), Some(_)) => format!("{low}-{high}"),
-        _ => format!("{low} - {high}"),
-    }
-}
-
-/// How busy the accelerators are kept: cut and not rounded, so that only those that never wait are at 100 %.
-fn busy_range(rate: Interval, demand: f64) -> String {
-    // An interval may reach beyond the demand, while no accelerator is busy for more than all of the time.
-    let share = |rate: f64| ((rate / demand).clamp(0.0, 1.0) * 100.0).floor() / 100.0;
-    let (low, high) = (percent(share(rate.low)), percent(share(rate.high)));
-    if low == high { low } else { format!("{}-{high}", low.trim_end_matches(" %")) }
-}
-
-/// `8 of 8`; `~6 of 8` by division of the rate, which no measurement confirmed; `>=6 of 8` where that is a lower bound.
-fn feeds(verdict: &Verdict, accelerators: u32) -> Option<String> {
-    match (verdict.feeds_by_division(), verdict.feeds) {
-        (Some(feeds), _) => {
-            let by_division = if verdict.feeds_at_least() { ">=" } else { "~" };
-            Some(format!("{by_division}{} of {accelerators}", feeds.min(accelerators)))
-        }
-        // A job that was played with all of them feeds them: nothing was divided.
-        (None, Some(_)) => Some(format!("{accelerators} of {accelerators}")),
-        (None, None) => None,
-    }
-}
-
-/// A row whose first word has the colour that page and plots give it. The word stays: colour is never alone.
-fn coloured(line: &str, word: &str) -> String {
-    let code = match word {
-        "FEEDS" => "32",
-        "STARVES" => "31",
-        "UNCERTAIN" => "33",
-        _ => return line.to_owned(),
-    };
-    line.replacen(word, &format!("\u{1b}[1;{code}m{word}\u{1b}[0m"), 1)
 }
 
 fn gate_lines(summary: &Summary, writer: Writer) -> Vec<String> {
@@ -340,10 +176,11 @@ fn gate_lines(summary: &Summary, writer: Writer) -> Vec<String> {
 fn why(summary: &Summary, writer: Writer, room: usize) -> Vec<String> {
     // A row says already that a server of feedline's own is not judged.
     let mut judged: Vec<&Verdict> = summary.verdicts.iter().filter(|verdict| !verdict.demo).collect();
-    judged.sort_by_key(|verdict| gravity(verdict));
+    judged.sort_by_key(|verdict| rows::gravity(verdict.demo, verdict.judgement()));
     let of_verdict = |verdict: &&Verdict| {
         let mut reasons = words::verdict::reasons(verdict);
-        reasons.extend(verdict.unreached.iter().map(words::verdict::unreached));
+        let unreached = verdict.of_reads().into_iter().flat_map(|reads| &reads.unreached);
+        reasons.extend(unreached.map(words::read_verdict::unreached));
         // The name is part of the first reason and not a heading: a line is all the room that many targets
         // have.
         reasons[0].insert_str(0, &format!("{}: ", verdict.target));
@@ -352,7 +189,7 @@ fn why(summary: &Summary, writer: Writer, room: usize) -> Vec<String> {
     let unjudged = summary
         .unjudged
         .iter()
-        .map(|one| vec![format!("{}: {}", one.target, words::verdict::no_verdict(&one.reason))]);
+        .map(|one| vec![format!("{}: {}", one.target, words::read_verdict::no_verdict(&one.reason))]);
     let searched = summary.sizings.iter().map(|one| vec![sizing(one, &words::sizing::sentence(one))]);
     let mut said: Vec<Vec<String>> = judged.iter().map(of_verdict).chain(unjudged).chain(searched).collect();
     spell_out(said.iter_mut().flatten());
@@ -372,7 +209,7 @@ fn why(summary: &Summary, writer: Writer, room: usize) -> Vec<String> {
 /// What `size` found, a line for each target and engine.
 fn found(summary: &Summary, writer: Writer) -> Vec<String> {
     let line = |one: &Sizing| writer.below("SIZE", &sizing(one, &words::sizing::finding(one)), 1);
-    summary.sizings.iter().take(ROWS_MAX).flat_map(line).collect()
+    summary.sizings.iter().take(FOUND_LINES).flat_map(line).collect()
 }
 
 fn sizing(one: &Sizing, words: &str) -> String {
@@ -381,15 +218,14 @@ fn sizing(one: &Sizing, words: &str) -> String {
 
 /// What no word of the verdicts goes beyond.
 fn open(summary: &Summary) -> Vec<String> {
-    let hosts = summary.verdicts.iter().filter_map(|verdict| verdict.scope.as_ref());
+    let hosts = summary.verdicts.iter().flat_map(Verdict::scopes);
     // One line for the widest gap: all targets of a run are asked about for the same cluster.
     let open = hosts.filter(|scope| scope.hosts_open() > 0).max_by_key(|scope| scope.hosts_open());
     let hosts = open.map(|scope| {
         let needed = feed::counted_noun(u64::from(scope.hosts_needed), "host");
         format!("{} of {needed}: no word on the cluster", scope.hosts_measured)
     });
-    let divided = summary.verdicts.iter().any(|verdict| verdict.feeds_by_division().is_some());
-    let divided = divided.then(|| DIVIDED.to_owned());
+    let divided = rows::is_divided(summary).then(|| rows::DIVIDED.to_owned());
     hosts.into_iter().chain(words::not_tested::all(summary)).chain(divided).collect()
 }
 
@@ -469,29 +305,60 @@ fn next(summary: &Summary, folder: &str, writer: Writer) -> Vec<String> {
 }
 
 fn next_of(summary: &Summary, folder: &str, verdict: &Verdict) -> Option<String> {
-    let asked = || record::typed(record::asked(&summary.head.command));
     if verdict.demo || summary.head.command.is_empty() {
         return None;
     }
+    let of_checkpoint = |one: &CheckpointVerdict| next_of_checkpoint(summary, folder, &verdict.target, one);
+    // A proof is of all that the need asks for: it is the next step only where nothing else is.
+    let is_proven = verdict.judgement() == Judgement::Feeds;
+    let reads = verdict.of_reads().filter(|reads| is_proven || reads.judgement != Judgement::Feeds);
+    let of_reads = reads.and_then(|reads| next_of_reads(summary, folder, &verdict.target, reads));
+    let of_checkpoints = || verdict.checkpoints.iter().find_map(of_checkpoint);
+    let proof = || proof(summary, verdict).filter(|_| is_proven);
+    of_reads.or_else(of_checkpoints).or_else(proof)
+}
+
+/// The command that proves in several runs what one run says.
+fn proof(summary: &Summary, verdict: &Verdict) -> Option<String> {
+    let mut scopes = verdict.scopes();
+    let is_screen = scopes.any(|scope| scope.evidence == Evidence::Screen);
+    let proves = summary.head.command.iter().any(|word| word == "--proof");
+    let asked = record::typed(record::asked(&summary.head.command));
+    // A run that was already to prove is not told to: what it lacks stands in its proof.
+    (is_screen && !proves).then(|| format!("{asked} --proof, before buying"))
+}
+
+/// What would decide a part of the checkpoints.
+fn next_of_checkpoint(
+    summary: &Summary,
+    folder: &str,
+    target: &str,
+    verdict: &CheckpointVerdict,
+) -> Option<String> {
+    let more = |rounds| more_rounds(summary, folder, target, Some(&verdict.scope), rounds);
+    match &verdict.cause {
+        CheckpointCause::Straddles { made, rounds: Some(rounds) } => more(rounds.saturating_sub(*made)),
+        CheckpointCause::TooFewRepetitions { .. } | CheckpointCause::NotConfirmed { .. } => {
+            more(summary.head.repetitions)
+        }
+        CheckpointCause::Flagged(flag) => Some(words::flag::advice(flag).to_owned()),
+        _ => None,
+    }
+}
+
+/// What would decide or widen what is said of reads.
+fn next_of_reads(summary: &Summary, folder: &str, target: &str, verdict: &ReadVerdict) -> Option<String> {
+    let asked = || record::typed(record::asked(&summary.head.command));
+    let more = |rounds| more_rounds(summary, folder, target, verdict.scope.as_ref(), rounds);
     match &verdict.cause {
         Cause::Straddles { command: Some(command), .. } => Some(command.clone()),
-        Cause::Straddles { made, rounds: Some(rounds), .. } => {
-            more_rounds(summary, folder, verdict, rounds.saturating_sub(*made))
-        }
-        Cause::TooFewRepetitions { .. } | Cause::NotConfirmed { .. } => {
-            more_rounds(summary, folder, verdict, summary.head.repetitions)
-        }
+        Cause::Straddles { made, rounds: Some(rounds), .. } => more(rounds.saturating_sub(*made)),
+        Cause::TooFewRepetitions { .. } | Cause::NotConfirmed { .. } => more(summary.head.repetitions),
         Cause::Flagged(flag) => Some(words::flag::advice(flag).to_owned()),
         Cause::HostsOpen { hosts } => {
             // This host is one of them and measures again, at the same time as the others.
             let ranks = u64::from(*hosts) + 1;
             Some(format!("{} --rank R --ranks {ranks} --start-at T, on every host", asked()))
-        }
-        Cause::Clears { .. } => {
-            let is_screen = verdict.scope.as_ref().is_some_and(|scope| scope.evidence == Evidence::Screen);
-            let proves = summary.head.command.iter().any(|word| word == "--proof");
-            // A run that was already to prove is not told to: what it lacks stands in its proof.
-            (is_screen && !proves).then(|| format!("{} --proof, before buying", asked()))
         }
         _ => None,
     }
@@ -499,17 +366,23 @@ fn next_of(summary: &Summary, folder: &str, verdict: &Verdict) -> Option<String>
 
 /// The command that makes so many more of the rounds that a run planned; `None` where it has not come to its end, or several
 /// hosts made it.
-fn more_rounds(summary: &Summary, folder: &str, verdict: &Verdict, rounds: u32) -> Option<String> {
+fn more_rounds(
+    summary: &Summary,
+    folder: &str,
+    target: &str,
+    scope: Option<&Scope>,
+    rounds: u32,
+) -> Option<String> {
     let head = &summary.head;
     let is_whole = head.elapsed_ns.is_some() && !head.interrupted;
     // A run of several ranks cannot be gone on with: each rank has a record of its own.
-    let made = verdict.scope.as_ref().filter(|scope| scope.hosts_measured == 1)?.rounds;
+    let made = scope.filter(|scope| scope.hosts_measured == 1)?.rounds;
     // No more than were planned: the error of the interval is spent over the planned looks, and nothing is left
     // of it beyond them.
     let rounds = rounds.min(head.fresh_rounds.saturating_sub(made));
     let storages = summary.targets.iter().filter(|target| target.storage).count();
     // The others are decided, or need another number of rounds.
-    let only = if storages > 1 { format!(" --only {}", verdict.target) } else { String::new() };
+    let only = if storages > 1 { format!(" --only {target}") } else { String::new() };
     let run = feed::typed_word(folder);
     (is_whole && rounds > 0).then(|| format!("feedline run --resume {run}{only} --rounds +{rounds}"))
 }

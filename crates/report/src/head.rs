@@ -29,6 +29,7 @@ pub(crate) fn need(summary: &Summary) -> String {
             let held = if sample_bytes.is_some() { ", bytes held" } else { "" };
             format!(": {}{held}", feed::format_bps(per_s))
         }
+        Demand::Nothing => String::new(),
     };
     format!("{} ({}){figures}", need.label, need.source)
 }
@@ -49,6 +50,25 @@ pub(crate) fn line(summary: &Summary) -> Option<String> {
     let sizes: Vec<f64> = lines.iter().map(|line| line.sample_bytes).collect();
     let held = need.held(&sizes).map(|held| format!("; {held}")).unwrap_or_default();
     Some(format!("line {}{idle}: {figures}{held}", need.at_line()))
+}
+
+/// `checkpoints of llama3-70b on each host: 15.3 GB within 30 s (509 MB/s), read back within 5 min (50.9 MB/s)`; absent where none
+/// are asked for.
+fn checkpoint_line(summary: &Summary) -> Option<String> {
+    let of = summary.need.as_ref().ok()?.checkpoint.as_ref()?;
+    let (bytes, within) = (feed::format_bytes(of.host_bytes), feed::format_duration_ns(of.within_ns));
+    let host = if of.hosts > 1 { " on each host" } else { "" };
+    let restore = of.restore_within_ns.zip(of.restore_bps()).map(|(ns, bps)| {
+        format!(", read back within {} ({})", feed::format_duration_ns(ns), feed::format_bps(bps))
+    });
+    let every = of.every_ns.map(|ns| format!(", every {}", feed::format_duration_ns(ns)));
+    let (write, kind) = (feed::format_bps(of.write_bps()), of.kind.name());
+    Some(format!(
+        "{kind} checkpoints of {}{host}: {bytes} within {within} ({write}){}{}",
+        of.label,
+        restore.unwrap_or_default(),
+        every.unwrap_or_default()
+    ))
 }
 
 fn samples_per_s(line: &LineAt) -> String {
@@ -281,6 +301,7 @@ pub(crate) fn need_facts(summary: &Summary) -> Vec<Fact> {
     let plan = Some(summary.head.plan_hash.clone()).filter(|hash| !hash.is_empty());
     let mut facts = vec![Fact::new("need", need(summary))];
     facts.extend(line(summary).map(|line| Fact::new("", line)));
+    facts.extend(checkpoint_line(summary).map(|line| Fact::new("", line)));
     facts.extend(plan.map(|hash| Fact::new("plan", hash)));
     facts.extend(data(summary).into_iter().map(|data| Fact::new("data", data)));
     facts.extend(places(summary).into_iter().map(|place| Fact::new("at", place)));

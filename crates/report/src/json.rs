@@ -4,8 +4,8 @@
 //! version; what one means does not change. A key whose value is not known is there, and `null`.
 
 use analysis::{
-    CacheBelow, CellSummary, Edge, Figures, GateResult, LineAt, LoadScope, Measurement, Proof, Rate, Sizing,
-    Summary, Unjudged, Verdict,
+    CacheBelow, CellSummary, CheckpointVerdict, Edge, Figures, GateResult, LineAt, LoadScope, Measurement,
+    Proof, Rate, ReadVerdict, Sizing, Summary, Unjudged, Verdict,
 };
 use feed::Interval;
 use record::axis::{self, alike};
@@ -95,6 +95,30 @@ struct NeedObject<'a> {
     hosts: u32,
     /// Share of their time that accelerators are to be busy, at which the line is drawn: 0 to 1.
     utilization: f64,
+    /// What checkpoints ask for; null where nobody asks.
+    checkpoint: Option<CheckpointObject<'a>>,
+}
+
+/// What checkpoints of a job ask for.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+struct CheckpointObject<'a> {
+    /// What is written, `llama3-70b` or its size.
+    label: &'a str,
+    /// Bytes of one checkpoint of all hosts.
+    bytes: u64,
+    /// Bytes of the host that writes most.
+    host_bytes: u64,
+    /// Hosts that write it together.
+    hosts: u32,
+    /// Time from when one is due until it is durable, seconds.
+    within_s: f64,
+    /// Time from one due checkpoint to the next, seconds; null where nobody said.
+    every_s: Option<f64>,
+    /// Time in which one is read back, seconds; null where nobody asks for it.
+    restore_within_s: Option<f64>,
+    /// Who waits: `sync`, `async`.
+    kind: &'static str,
 }
 
 /// What a storage is held against.
@@ -117,13 +141,16 @@ struct Line {
 struct VerdictObject<'a> {
     /// Name of the target.
     target: &'a str,
-    /// The verdict; DEMO where feedline served the data itself, which judges nothing.
+    /// The verdict, the gravest of all needs; DEMO where feedline served the data itself, which judges nothing.
     verdict: Word,
     /// The whole verdict in a sentence.
     sentence: String,
     /// Why, clause by clause.
     why: Vec<String>,
-    /// What the verdict is about; null where nothing was measured, and for a DEMO.
+    /// What is said of each need: reads, then the parts of checkpoints.
+    needs: Vec<NeedVerdictObject<'a>>,
+    /// What the verdict on reads is about; null where nothing was measured or no reads are asked for, and for a DEMO. This and
+    /// what follows is of reads.
     scope: Option<ScopeObject>,
     /// The line in samples of the deciding cell, per second.
     line_samples_per_s: Option<f64>,
@@ -140,6 +167,49 @@ struct VerdictObject<'a> {
     /// it: the best of many is better than it is.
     // Beside the deciding figure, because it is what other tools report as the result.
     best: Option<CellObject<'a>>,
+}
+
+/// What is said of one need.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+struct NeedVerdictObject<'a> {
+    /// Which: `reads`, `write` or `restore` of checkpoints.
+    need: &'static str,
+    /// The verdict on it.
+    verdict: Word,
+    /// The verdict in a sentence.
+    sentence: String,
+    /// The cell that it rests on; null where there is none.
+    cell: Option<&'a str>,
+    /// Times of checkpoints; null for reads.
+    checkpoint: Option<TimesObject>,
+}
+
+/// How long checkpoints take.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+struct TimesObject {
+    /// Bytes that one host has to write or read.
+    host_bytes: u64,
+    /// Bytes of those that were measured.
+    measured_bytes: u64,
+    /// Time that one may take, seconds.
+    within_s: f64,
+    /// Time that one took, seconds; null where none was timed.
+    time_s: Option<Estimate>,
+    /// How many were timed.
+    made: u64,
+    /// How many of them took longer than they may.
+    late: u64,
+    /// How many failed.
+    failed: u64,
+    /// Whether they were written beside the reads of a training job.
+    is_beside_reads: bool,
+    /// Share of a job's time that saves of this time take, at the faster end of the interval; null where nothing stands still for
+    /// them, and where nobody said how often one is due.
+    lost_share_low: Option<f64>,
+    /// The same at the slower end.
+    lost_share_high: Option<f64>,
 }
 
 /// A verdict.
@@ -348,13 +418,30 @@ impl<'a> NeedObject<'a> {
             accelerators: need.accelerators,
             hosts: need.hosts,
             utilization: need.utilization,
+            checkpoint: need.checkpoint.as_ref().map(CheckpointObject::of),
+        }
+    }
+}
+
+impl<'a> CheckpointObject<'a> {
+    fn of(need: &'a feed::CheckpointNeed) -> Self {
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        Self {
+            label: &need.label,
+            bytes: need.bytes,
+            host_bytes: need.host_bytes,
+            hosts: need.hosts,
+            within_s: seconds(need.within_ns),
+            every_s: need.every_ns.map(seconds),
+            restore_within_s: need.restore_within_ns.map(seconds),
+            kind: need.kind.name(),
         }
     }
 }
 
 impl<'a> UnjudgedObject<'a> {
     fn of(unjudged: &'a Unjudged) -> Self {
-        Self { target: &unjudged.target, reason: words::verdict::no_verdict(&unjudged.reason) }
+        Self { target: &unjudged.target, reason: words::read_verdict::no_verdict(&unjudged.reason) }
     }
 }
 
@@ -385,21 +472,66 @@ impl Line {
 impl<'a> VerdictObject<'a> {
     fn of(summary: &'a Summary, verdict: &'a Verdict) -> Self {
         let accelerators = summary.need.as_ref().map_or(0, |need| need.accelerators);
-        let chosen = verdict.cell.as_deref().and_then(|name| summary.cell(name));
+        let reads = verdict.of_reads();
+        let chosen = verdict.cell().and_then(|name| summary.cell(name));
         let fresh = |cell: &'a CellSummary| cell.confirmed.as_ref().and_then(Measurement::figures);
         Self {
             target: &verdict.target,
-            verdict: Word::of(verdict),
+            verdict: Word::of(verdict.demo, verdict.judgement()),
             sentence: words::verdict::sentence(verdict),
             why: words::verdict::reasons(verdict),
-            scope: verdict.scope.as_ref().map(ScopeObject::of),
-            line_samples_per_s: verdict.line_samples_per_s,
+            needs: NeedVerdictObject::all(verdict),
+            scope: reads.and_then(|reads| reads.scope.as_ref()).map(ScopeObject::of),
+            line_samples_per_s: reads.and_then(|reads| reads.line_samples_per_s),
             // No more than the need: what the storage would feed beyond was not played.
-            feeds_accelerators: verdict.feeds.map(|feeds| feeds.min(accelerators)),
-            feeds_by_division: verdict.feeds_by_division().is_some(),
-            feeds_at_least: verdict.feeds_at_least(),
+            feeds_accelerators: reads.and_then(|reads| reads.feeds).map(|feeds| feeds.min(accelerators)),
+            feeds_by_division: reads.is_some_and(|reads| reads.feeds_by_division().is_some()),
+            feeds_at_least: reads.is_some_and(ReadVerdict::feeds_at_least),
             deciding: chosen.and_then(|cell| Some(CellObject::of(cell, fresh(cell)?))),
             best: chosen.and_then(|cell| best(summary, cell)),
+        }
+    }
+}
+
+impl<'a> NeedVerdictObject<'a> {
+    fn all(verdict: &'a Verdict) -> Vec<Self> {
+        let of_reads = |reads: &'a ReadVerdict| Self {
+            need: "reads",
+            verdict: Word::of(verdict.demo, reads.judgement),
+            sentence: words::read_verdict::sentence(reads),
+            cell: reads.cell.as_deref(),
+            checkpoint: None,
+        };
+        let of_checkpoint = |one: &'a CheckpointVerdict| Self {
+            need: words::checkpoint_verdict::part(one.part),
+            verdict: Word::of(verdict.demo, one.judgement),
+            sentence: words::checkpoint_verdict::sentence(one),
+            cell: Some(&one.cell),
+            checkpoint: Some(TimesObject::of(one)),
+        };
+        verdict
+            .of_reads()
+            .map(of_reads)
+            .into_iter()
+            .chain(verdict.checkpoints.iter().map(of_checkpoint))
+            .collect()
+    }
+}
+
+impl TimesObject {
+    fn of(one: &CheckpointVerdict) -> Self {
+        let timed = one.timed.as_ref();
+        Self {
+            host_bytes: one.host_bytes,
+            measured_bytes: one.measured_bytes,
+            within_s: one.within_s,
+            time_s: timed.and_then(|timed| Estimate::of(timed.time_s.as_ref()?)),
+            made: timed.map_or(0, |timed| timed.made),
+            late: timed.map_or(0, |timed| timed.late),
+            failed: timed.map_or(0, |timed| timed.failed),
+            is_beside_reads: one.is_beside_reads,
+            lost_share_low: one.lost_share.map(|(low, _)| low),
+            lost_share_high: one.lost_share.map(|(_, high)| high),
         }
     }
 }
@@ -415,10 +547,10 @@ fn best<'a>(summary: &'a Summary, chosen: &CellSummary) -> Option<CellObject<'a>
 }
 
 impl Word {
-    fn of(verdict: &Verdict) -> Self {
-        match verdict.judgement {
+    fn of(demo: bool, judgement: feed::Judgement) -> Self {
+        match judgement {
             // The judgement of a demo is UNCERTAIN inside, which a program must not take for a measured doubt.
-            _ if verdict.demo => Self::Demo,
+            _ if demo => Self::Demo,
             feed::Judgement::Feeds => Self::Feeds,
             feed::Judgement::Starves => Self::Starves,
             feed::Judgement::Uncertain => Self::Uncertain,

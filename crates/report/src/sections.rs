@@ -54,7 +54,7 @@ fn sections<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Vec<Section<'a>> 
     let tiers = summary.tiers.iter().map(words::tier::tier).collect();
     vec![
         // A terminal has the same rows at its end, as the answer, where they are seen.
-        open(Room::PageOnly, "answer", "Answer", grid(answer::table(summary))),
+        open(Room::PageOnly, "answer", "Answer", grid(answer::rows::table(summary))),
         open(Room::Answer, "verdicts", "Verdicts", verdicts(summary)),
         open(Room::Answer, "not-tested", "Not tested", vec![not_tested(summary)]),
         open(Room::Detail, "need", "Need", vec![Block::facts(head::need_facts(summary))]),
@@ -88,6 +88,11 @@ fn sections<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Vec<Section<'a>> 
     ]
 }
 
+/// Other ways of reading that do not reach the line.
+fn unreached(reads: &analysis::ReadVerdict) -> impl Iterator<Item = String> + '_ {
+    reads.unreached.iter().map(words::read_verdict::unreached)
+}
+
 /// Verdicts, then what could not be judged, then what the client itself can do; and what the gate makes of them.
 fn verdicts<'a>(summary: &Summary) -> Vec<Block<'a>> {
     let judged = summary.verdicts.iter().map(|verdict| Verdict {
@@ -95,14 +100,14 @@ fn verdicts<'a>(summary: &Summary) -> Vec<Block<'a>> {
         word: verdict.word(),
         target: verdict.target.clone(),
         sentences: std::iter::once(words::verdict::sentence(verdict))
-            .chain(verdict.unreached.iter().map(words::verdict::unreached))
+            .chain(verdict.of_reads().into_iter().flat_map(unreached))
             .collect(),
     });
     let unjudged = summary.unjudged.iter().map(|unjudged| Verdict {
         weight: Weight::Unjudged,
         word: "UNJUDGED",
         target: unjudged.target.clone(),
-        sentences: vec![words::verdict::no_verdict(&unjudged.reason)],
+        sentences: vec![words::read_verdict::no_verdict(&unjudged.reason)],
     });
     let ceilings = summary.ceilings.iter().map(|ceiling| Verdict {
         weight: Weight::Ceiling,

@@ -3,6 +3,7 @@
 
 pub(crate) mod bound;
 pub(crate) mod caches;
+pub(crate) mod checkpoint_verdict;
 pub(crate) mod checkpoints;
 pub mod comparison;
 pub(crate) mod curve;
@@ -23,6 +24,7 @@ pub(crate) mod order;
 pub(crate) mod predicted;
 pub(crate) mod prediction;
 pub(crate) mod proof;
+pub(crate) mod read_verdict;
 pub(crate) mod reconciliation;
 pub(crate) mod share;
 pub(crate) mod sizing;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use feed::{Access, Hold, Scope};
+use feed::{Access, CheckpointModel, Hold, SaveKind, Scope};
 use plan::{
     Addresses, Advice, BucketStyle, Cache, CellOrder, Codec, Engine, Layout, MayDiffer, OnUnavailable,
     Operation, Pages, Registered, TierPolicy, Work,
@@ -139,47 +139,18 @@ vocabulary!(Sizes {
         `sample_size_stdev` their spread.",
 });
 
-/// Who waits for a checkpoint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SavingMode {
-    Sync,
-    Async,
-}
-
-vocabulary!(SavingMode {
-    Sync: "sync" = "Accelerators stand still until the checkpoint is whole.",
-    Async: "async" = "Accelerators stand still while they copy their state; it is written beside the steps that follow. One that \
+vocabulary!(SaveKind {
+    Sync = "Accelerators stand still until the checkpoint is whole.",
+    Async = "Accelerators stand still while they copy their state; it is written beside the steps that follow. One that \
         is due while the one before it is still being written is left out and counted.",
 });
 
-/// A model whose checkpoint is written: parameters in 16 bits, and the state of its optimizer in 32.
-///
-/// Sizes and processes as MLPerf Storage's checkpointing workloads have them (`configs/dlio/workload/llama3_*.yaml`): there
-/// they are labelled GB, and count in units of 2^30.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Model {
-    pub(crate) name: &'static str,
-    /// Weights, GiB.
-    pub(crate) weights_gib: u64,
-    /// State of the optimizer, GiB.
-    pub(crate) optimizer_gib: u64,
-    /// Processes that share them.
-    pub(crate) processes: u32,
-}
-
-impl Model {
-    // GiB as MLPerf labels them, so that a reader finds the same numbers there.
-    const fn new(name: &'static str, (weights_gib, optimizer_gib): (u64, u64), processes: u32) -> Self {
-        Self { name, weights_gib, optimizer_gib, processes }
-    }
-}
-
-impl Vocabulary for Model {
+impl Vocabulary for CheckpointModel {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
-        ("llama3-8b", Self::new("llama3-8b", (15, 90), 8), "105 GiB over 8 processes."),
-        ("llama3-70b", Self::new("llama3-70b", (130, 781), 64), "911 GiB over 64 processes."),
-        ("llama3-405b", Self::new("llama3-405b", (755, 4533), 512), "5,288 GiB over 512 processes."),
-        ("llama3-1t", Self::new("llama3-1t", (2571, 15_426), 1024), "17,997 GiB over 1,024 processes."),
+        ("llama3-8b", Self::ALL[0], "105 GiB over 8 processes."),
+        ("llama3-70b", Self::ALL[1], "911 GiB over 64 processes."),
+        ("llama3-405b", Self::ALL[2], "5,288 GiB over 512 processes, of which 256 write weights."),
+        ("llama3-1t", Self::ALL[3], "17,997 GiB over 1,024 processes, of which 512 write weights."),
     ];
 }
 

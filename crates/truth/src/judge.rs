@@ -1,6 +1,6 @@
 //! What may be said of a world, and what was said.
 
-use analysis::{Bound, Cause, Condition, NotTested, Shape, Verdict};
+use analysis::{Bound, Cause, Condition, NotTested, ReadVerdict, Shape, Verdict};
 use feed::Judgement;
 
 use crate::play::Played;
@@ -71,8 +71,9 @@ impl Finding {
 
 /// Compares what was concluded of a world with what is true of it.
 pub fn judge(world: &World, played: &Played) -> Finding {
-    let verdict = played.summary.verdicts.first();
-    let word = verdict.map_or(Judgement::Uncertain, |verdict| verdict.judgement);
+    let said = played.summary.verdicts.first();
+    let verdict = said.and_then(Verdict::of_reads);
+    let word = said.map_or(Judgement::Uncertain, Verdict::judgement);
     let tolerance = tolerance(&world.load);
     let best = best_of_line(world);
     let depth = verdict.and_then(|verdict| verdict.queue_depth);
@@ -89,7 +90,7 @@ pub fn judge(world: &World, played: &Played) -> Finding {
     let alone = best * alone(world);
     let starves =
         if above <= CROSSED { alone * mostly < 1.0 + tolerance } else { alone * most < 1.0 + tolerance };
-    let is_cache_said = |verdict: &Verdict| {
+    let is_cache_said = |verdict: &ReadVerdict| {
         let is_open = verdict.scope.as_ref().is_some_and(|scope| !scope.caches_open.is_empty());
         is_open
             || verdict.conditions.iter().any(is_read_through_cache)
@@ -121,7 +122,7 @@ pub fn judge(world: &World, played: &Played) -> Finding {
         tested_of_line: tested,
         feeds_too_many: verdict.is_some_and(|verdict| feeds_too_many(world, verdict, tested)),
         cause_is_wrong: verdict.and_then(|verdict| cause_is_wrong(world, verdict)),
-        sentence: verdict.map_or_else(|| "no verdict".to_owned(), report::words::verdict::sentence),
+        sentence: said.map_or_else(|| "no verdict".to_owned(), report::words::verdict::sentence),
     }
 }
 
@@ -203,7 +204,7 @@ fn changes(played: &Played) -> (f64, f64, f64) {
 }
 
 /// Division by what one accelerator needs at the line, of a storage that stays as it is; a job is played with as many.
-fn feeds_too_many(world: &World, verdict: &Verdict, tested: f64) -> bool {
+fn feeds_too_many(world: &World, verdict: &ReadVerdict, tested: f64) -> bool {
     let Some(said) = verdict.feeds.filter(|said| *said > 0 && world.class.is_plain()) else { return false };
     match &world.load {
         Load::Training { job } => {
@@ -225,7 +226,7 @@ enum Said {
 }
 
 /// Whether STARVES has another reason than the model knows; `None` where none is given.
-fn cause_is_wrong(world: &World, verdict: &Verdict) -> Option<bool> {
+fn cause_is_wrong(world: &World, verdict: &ReadVerdict) -> Option<bool> {
     if !world.class.is_plain() || verdict.judgement != Judgement::Starves {
         return None;
     }
@@ -254,7 +255,7 @@ fn cause_is_wrong(world: &World, verdict: &Verdict) -> Option<bool> {
 }
 
 /// What a verdict says is short; `None` where it says nothing, or that there is more than one thing.
-fn said(verdict: &Verdict) -> Option<Said> {
+fn said(verdict: &ReadVerdict) -> Option<Said> {
     if let Cause::Short { shape: Some(shape), .. } = &verdict.cause {
         return match shape {
             Shape::Flat { .. } => Some(Said::Part(Part::Rate)),

@@ -3,6 +3,7 @@
 mod jobs;
 #[cfg(test)]
 mod tests;
+mod timed;
 mod timeline;
 mod writes;
 
@@ -16,6 +17,7 @@ use crate::cell::lines::Lines;
 use crate::cell::repetitions::Repetitions;
 
 pub use jobs::{CheckpointCost, CheckpointedJob, ReadsBeside, WithoutCheckpoints};
+pub use timed::Timed;
 pub use timeline::{CheckpointSpan, CheckpointTimeline};
 pub use writes::{Outcomes, Restore, Written};
 

@@ -1,6 +1,6 @@
 //! The need of the record as a feed line for each cell.
 
-use feed::{Demand, Hold, Need, Provenance, Scope, Words as _};
+use feed::{CheckpointNeed, Demand, Hold, Need, Provenance, SaveKind, Scope, Words as _};
 
 /// The line of one cell, from the need and the cell's own sample size.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,14 +16,14 @@ pub struct LineAt {
 }
 
 impl LineAt {
-    /// The line of `need` for samples of `sample_bytes`.
-    pub(crate) fn of(need: &Need, sample_bytes: f64) -> Self {
-        Self {
+    /// The line of `need` for samples of `sample_bytes`; `None` where it asks for no reads.
+    pub(crate) fn of(need: &Need, sample_bytes: f64) -> Option<Self> {
+        need.asks_reads().then(|| Self {
             sample_bytes,
             samples_per_s: need.line_samples_per_s(sample_bytes),
             bps: need.line_bps(sample_bytes),
             demand_bps: need.demand_bps(sample_bytes),
-        }
+        })
     }
 }
 
@@ -34,6 +34,8 @@ pub enum NoNeed {
     NotStated,
     /// It has this utilization target, which is not within 0 to 1.
     Utilization(f64),
+    /// What it says of checkpoints holds no bytes, no time or no hosts.
+    Checkpoint,
 }
 
 /// The need that a record states, or why it states none.
@@ -43,8 +45,10 @@ pub(crate) fn of_record(need: &record::Need) -> Result<Need, NoNeed> {
             Demand::Samples { per_s, sample_bytes: sample_bytes.unwrap_or(0.0) }
         }
         (_, sample_bytes, Some(per_s)) if positive(per_s) => Demand::Bytes { per_s, sample_bytes },
+        (None, None, None) if need.checkpoint.is_some() => Demand::Nothing,
         _ => return Err(NoNeed::NotStated),
     };
+    let checkpoint = need.checkpoint.as_ref().map(checkpoint).transpose()?;
     if !positive(need.utilization) || need.utilization > 1.0 {
         return Err(NoNeed::Utilization(need.utilization));
     }
@@ -68,6 +72,27 @@ pub(crate) fn of_record(need: &record::Need) -> Result<Need, NoNeed> {
         // one host.
         scope: if need.scope == Scope::Host.name() { Scope::Host } else { Scope::Cluster },
         loader_depth: need.loader_depth,
+        checkpoint,
+    })
+}
+
+/// What checkpoints ask for; an error where the record holds no time or no bytes of them.
+fn checkpoint(need: &record::CheckpointNeed) -> Result<CheckpointNeed, NoNeed> {
+    let is_timed = |ns: Option<u64>| ns != Some(0);
+    let is_whole = need.host_bytes > 0 && need.within_ns > 0 && need.hosts > 0;
+    if !is_whole || !is_timed(need.every_ns) || !is_timed(need.restore_within_ns) {
+        return Err(NoNeed::Checkpoint);
+    }
+    Ok(CheckpointNeed {
+        label: need.label.clone(),
+        bytes: need.bytes,
+        host_bytes: need.host_bytes,
+        hosts: need.hosts,
+        within_ns: need.within_ns,
+        every_ns: need.every_ns,
+        restore_within_ns: need.restore_within_ns,
+        // A word of a newer version: what stops a job for longer is the careful reading.
+        kind: SaveKind::of_word(&need.kind).unwrap_or_default(),
     })
 }
 
@@ -84,13 +109,13 @@ mod tests {
     #[test]
     fn a_need_in_samples_follows_the_sample_size_and_one_in_bytes_does_not() {
         let samples = of_record(&fixture::need_in_samples(1_000.0)).unwrap();
-        let small = LineAt::of(&samples, 100.0);
-        let large = LineAt::of(&samples, 1_000.0);
+        let small = LineAt::of(&samples, 100.0).unwrap();
+        let large = LineAt::of(&samples, 1_000.0).unwrap();
         assert_eq!((small.samples_per_s, small.bps, small.demand_bps), (900.0, 90_000.0, 100_000.0));
         assert_eq!((large.samples_per_s, large.bps), (900.0, 900_000.0));
 
         let bytes = of_record(&fixture::need_in_bytes(1e6)).unwrap();
-        let small = LineAt::of(&bytes, 100.0);
+        let small = LineAt::of(&bytes, 100.0).unwrap();
         assert_eq!((small.samples_per_s, small.bps, small.demand_bps), (9_000.0, 900_000.0, 1e6));
     }
 
@@ -99,7 +124,7 @@ mod tests {
         let mut need = fixture::need_in_bytes(1e9);
         (need.sample_bytes, need.accelerators, need.hold) = (Some(100_000.0), 8, "bytes".to_owned());
         let need = of_record(&need).unwrap();
-        let [small, large] = [100.0, 100_000.0].map(|bytes| LineAt::of(&need, bytes).bps);
+        let [small, large] = [100.0, 100_000.0].map(|bytes| LineAt::of(&need, bytes).unwrap().bps);
         assert!((small / large - 1.0).abs() < 1e-12, "{small} {large}");
         assert_eq!(need.held(&[100.0]).unwrap(), "bytes held: 100 B each in place of 100,000 B");
     }
@@ -133,6 +158,18 @@ mod tests {
         let lines = lines(&crate::summarise(&builder.record()));
         let found: Vec<_> = lines.iter().map(|line| (line.sample_bytes, line.bps)).collect();
         assert_eq!(found, [(100_000.0, 0.9e9), (400_000.0, 3.6e9)]);
+    }
+
+    #[test]
+    fn a_need_of_checkpoints_alone_has_no_line_and_a_damaged_one_is_none() {
+        let mut need = fixture::need_in_samples(1_000.0);
+        (need.samples_per_s, need.sample_bytes) = (None, None);
+        need.checkpoint = Some(fixture::checkpoint_need(1_000_000_000, 10));
+        let read = of_record(&need).unwrap();
+        assert_eq!((read.demand, LineAt::of(&read, 1_000.0)), (Demand::Nothing, None));
+        assert_eq!(read.checkpoint.map(|one| one.within_ns), Some(10_000_000_000));
+        need.checkpoint.as_mut().unwrap().within_ns = 0;
+        assert_eq!(of_record(&need).unwrap_err(), NoNeed::Checkpoint);
     }
 
     #[test]

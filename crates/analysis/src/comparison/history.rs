@@ -130,7 +130,7 @@ fn line_bps(sample: &RunSample, cell: &record::Cell) -> Option<f64> {
     let dataset = sample.run.datasets.get(cell.dataset)?;
     let sample_bytes = Some(dataset.sample_bytes).filter(|bytes| need::positive(*bytes))?;
     let need = need::of_record(&sample.run.need).ok().filter(|_| !operation::is_metadata(cell))?;
-    Some(LineAt::of(&need, sample_bytes).bps)
+    Some(LineAt::of(&need, sample_bytes)?.bps)
 }
 
 fn point(sample: &RunSample, cell: &CellSample) -> HistoryPoint {

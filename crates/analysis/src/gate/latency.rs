@@ -64,13 +64,13 @@ fn of_verdict(
     if verdict.demo {
         return Outcome::Open(unmet(WhyUnmet::Demo));
     }
-    let cell = verdict.cell.as_deref().and_then(|name| summary.cell(name));
+    let cell = verdict.cell().and_then(|name| summary.cell(name));
     if let Some((cell, figures)) = cell.and_then(|cell| Some((cell, confirmed(cell)?))) {
         return of_figures(figures, cell, limit_ns, unmet);
     }
     let said = unmet(WhyUnmet::Verdict(Box::new(verdict.clone())));
-    match verdict.cause {
-        Cause::NothingMeasured(_) | Cause::ConfirmationFailed { .. } => Outcome::Fails(said),
+    match verdict.of_reads().map(|reads| &reads.cause) {
+        Some(Cause::NothingMeasured(_) | Cause::ConfirmationFailed { .. }) => Outcome::Fails(said),
         _ => Outcome::Open(said),
     }
 }

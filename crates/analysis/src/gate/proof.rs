@@ -98,7 +98,7 @@ fn of_target(runs: &[ProvingRun<'_>], target: &str, rules: record::Proof) -> Pro
     let last = said.iter().map(|(run, _)| run.between_unix_ns.1).max().unwrap_or(0);
     let span_ns = last.saturating_sub(first);
     // All and not most: runs that disagree show that something matters which the scenario does not fix.
-    let all = |word: Judgement| said.iter().all(|(_, verdict)| verdict.judgement == word);
+    let all = |word: Judgement| said.iter().all(|(_, verdict)| verdict.judgement() == word);
     let judgement = [Judgement::Feeds, Judgement::Starves].into_iter().find(|word| all(*word));
     let made = said.len() as u32;
     let mut lacks = Vec::new();
@@ -106,7 +106,7 @@ fn of_target(runs: &[ProvingRun<'_>], target: &str, rules: record::Proof) -> Pro
     lacks.extend((span_ns < rules.span_ns).then(|| Lack::Span(rules.span_ns - span_ns)));
     lacks.extend(open(said.iter().map(|(_, verdict)| verdict)));
     if judgement.is_none() {
-        let open = said.iter().filter(|(_, verdict)| verdict.judgement == Judgement::Uncertain).count();
+        let open = said.iter().filter(|(_, verdict)| verdict.judgement() == Judgement::Uncertain).count();
         lacks.push(if open > 0 { Lack::Word(open) } else { Lack::Agreement });
     }
     let evidence = if lacks.is_empty() { Evidence::Proof { runs: made } } else { Evidence::Screen };
@@ -117,7 +117,8 @@ fn of_target(runs: &[ProvingRun<'_>], target: &str, rules: record::Proof) -> Pro
 /// What the scopes of verdicts leave open, each once.
 fn open<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Vec<Lack> {
     let mut open = Vec::new();
-    for scope in verdicts.filter_map(|verdict| verdict.scope.as_ref()) {
+    // Of all parts: a restore that may have come from a cache is no proof, however well the reads are proven.
+    for scope in verdicts.flat_map(Verdict::scopes) {
         let hosts = Some(scope.hosts_open()).filter(|hosts| *hosts > 0).map(Lack::Hosts);
         let caches = scope.caches_open.iter().copied().map(Lack::Cache);
         let profile = scope.extrapolated.then_some(Lack::MeasuredProfile);

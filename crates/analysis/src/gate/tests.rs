@@ -23,7 +23,7 @@ fn open(result: GateResult) -> Vec<Unmet> {
 
 fn cause(unmet: &Unmet) -> &Cause {
     let WhyUnmet::Verdict(verdict) = &unmet.why else { panic!("{unmet:?}") };
-    &verdict.cause
+    &verdict.of_reads().unwrap().cause
 }
 
 fn gate_of(of_line: &[f64], edit: impl FnOnce(&mut Builder)) -> GateResult {

@@ -15,7 +15,7 @@ use crate::cell::training::predicted::{COPY, STATED_COST};
 use crate::summary::not_tested::NotTested;
 use crate::summary::{outages, surroundings};
 use crate::verdict::tiers::{self, CacheBelow, is_of_first_format, is_read_again};
-use crate::verdict::{Judged, Source};
+use crate::verdict::{Judged, Source, Verdict};
 
 /// Time under load from which on burst credits of the usual volumes are spent: 3,000 operations per second for 30 minutes
 /// (Amazon EBS gp2).
@@ -61,7 +61,7 @@ fn lacks_second_reading(record: &RunRecord, lines: &Lines<'_>) -> bool {
 
 /// What comes after the time that any target was under load: credits of a cloud volume last for half an hour and more.
 fn later(judged: &Judged) -> Option<NotTested> {
-    let scopes = judged.verdicts.iter().filter_map(|verdict| verdict.scope.as_ref());
+    let scopes = judged.verdicts.iter().flat_map(Verdict::scopes);
     // The longest: credits are those of one volume, and a run over ten targets has not loaded any of them for the sum.
     let under_load_ns = scopes.map(|scope| scope.under_load_ns).max()?;
     (under_load_ns < CREDITS_NS).then_some(NotTested::Later { under_load_ns })

@@ -17,7 +17,7 @@ pub struct DataLoader {
     pub startup_ns: u64,
     /// How far decoding was measured.
     pub decoding: MeasuredDecoding,
-    /// What the verdict that rests on the cell says; absent where none does.
+    /// What the verdict says whose reads are judged by the cell; absent where none does.
     pub judgement: Option<Judgement>,
     /// Bytes of samples, as stored, that are held ahead on this client; absent where their size is not known.
     pub ahead_bytes: Option<u64>,
@@ -44,7 +44,7 @@ impl DataLoader {
         let ahead_bytes = |bytes: f64| formula::prefetch_bytes(batches, job.batch, bytes).round() as u64;
         let rests = |cells: Option<&str>| cells == Some(cell.cell.cell.as_str());
         // The words that go with the arguments: settings that starve the job must not read like a recommendation.
-        let verdict = summary.verdicts.iter().find(|one| rests(one.cell.as_deref()));
+        let verdict = summary.verdicts.iter().find(|one| rests(one.cell()));
         Some(Self {
             readers,
             prefetch: job.prefetch,
@@ -54,7 +54,7 @@ impl DataLoader {
                 Some(STATED_COST) => MeasuredDecoding::StatedCost,
                 Some(_) => MeasuredDecoding::Yes,
             },
-            judgement: verdict.map(|verdict| verdict.judgement),
+            judgement: verdict.and_then(|verdict| verdict.of_reads()).map(|reads| reads.judgement),
             ahead_bytes: cell.sample_bytes.map(ahead_bytes),
         })
     }

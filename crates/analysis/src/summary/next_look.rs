@@ -4,11 +4,14 @@ use std::ops::Range;
 
 use record::{Role, RunRecord};
 
+use crate::cell::cell_summary::CellSummary;
+use crate::cell::fresh::Saving;
 use crate::cell::lines::Lines;
 use crate::cell::looks;
-use crate::choice;
+use crate::choice::{self, Fresh};
 use crate::summary::{Summary, summarise};
 use crate::verdict::Verdict;
+use crate::verdict::read_verdict::ReadVerdict;
 
 /// Fresh repetitions to make: one of each cell in each round.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +63,7 @@ pub fn open_targets(record: &RunRecord) -> Vec<OpenTarget> {
         if made > 0 && !is_open(&summary, &target.name) {
             return None;
         }
-        let cells = fresh_cells(&summary, target);
+        let cells = fresh_cells(&summary, target, made == 0);
         let most = looks::most_rounds(&record.run.measure);
         (!cells.is_empty()).then(|| OpenTarget { target: target.name.clone(), cells, made, most })
     });
@@ -83,7 +86,7 @@ pub fn next_look(record: &RunRecord) -> Option<Look> {
     // Rounds cost minutes and, on S3, money: a target that is decided gets no more of them.
     let takes_part = |target: &&record::Target| from == 0 || is_open(&summary, &target.name);
     let chosen: Vec<String> =
-        storages().filter(takes_part).flat_map(|target| fresh_cells(&summary, target)).collect();
+        storages().filter(takes_part).flat_map(|target| fresh_cells(&summary, target, from == 0)).collect();
     look(record, &chosen, from..to)
 }
 
@@ -111,12 +114,23 @@ fn look(record: &RunRecord, chosen: &[String], rounds: Range<u32>) -> Option<Loo
     (!cells.is_empty()).then_some(Look { cells, rounds })
 }
 
-/// The cells of a target that are measured afresh.
-fn fresh_cells(summary: &Summary, target: &record::Target) -> Vec<String> {
-    let Some(fresh) = choice::fresh(&summary.as_cells(), &target.name) else { return Vec::new() };
+/// The cells of a target that are measured afresh: all that it is judged by at the first look, later those of what is open.
+fn fresh_cells(summary: &Summary, target: &record::Target, is_first: bool) -> Vec<String> {
+    let cells = summary.as_cells();
+    let verdict = summary.verdicts.iter().find(|verdict| verdict.target == target.name);
+    let fresh = choice::fresh(&cells, &target.name);
+    let named = fresh.as_ref().and_then(|fresh| fresh.candidates.first().copied());
+    let reads_open = is_first || verdict.and_then(Verdict::of_reads).is_some_and(ReadVerdict::is_open);
     // It is shown once, as nothing is decided by it.
-    let cells = fresh.cells().take(if target.demo { 1 } else { usize::MAX });
-    cells.map(|cell| cell.cell.cell.clone()).collect()
+    let most = if target.demo { 1 } else { usize::MAX };
+    let reads = fresh.iter().filter(|_| reads_open).flat_map(Fresh::cells).take(most);
+    let saving = Saving::of(&cells, &target.name, named);
+    let is_open = |cell: &&CellSummary| {
+        let mut parts = verdict.into_iter().flat_map(|verdict| &verdict.checkpoints);
+        is_first || parts.any(|part| part.cell == cell.cell.cell && part.is_open())
+    };
+    let saves = saving.cells().filter(is_open);
+    reads.chain(saves).map(|cell| cell.cell.cell.clone()).collect()
 }
 
 /// Rounds of fresh repetitions of a target that had begun by then, on the run's clock.
@@ -183,7 +197,7 @@ mod tests {
     #[test]
     fn a_look_at_an_end_is_taken_from_the_next() {
         let width = |record: &RunRecord| {
-            let interval = summarise(record).verdicts[0].samples_per_s.unwrap();
+            let interval = summarise(record).verdicts[0].of_reads().unwrap().samples_per_s.unwrap();
             interval.high - interval.low
         };
         let mut record = open_after([14, 14]);

@@ -151,7 +151,7 @@ mod tests {
             builder.push(one);
         }
         let summary = summarise(&builder.record());
-        assert_eq!(summary.verdicts[0].cell.as_deref(), Some("io_uring/qd8"));
+        assert_eq!(summary.verdicts[0].cell(), Some("io_uring/qd8"));
         let found: Vec<(&str, u64)> =
             summary.percentiles.iter().map(|curve| (curve.cell.as_str(), curve.count)).collect();
         assert_eq!(found, [("io_uring/qd8", 1_000), ("pread/qd32", 1_000)]);

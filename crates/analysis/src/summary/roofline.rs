@@ -161,6 +161,7 @@ fn need(summary: &Summary) -> Option<DemandPoint> {
             let bps = per_s * need.utilization;
             Some(DemandPoint { name, sample_bytes: None, samples_per_s: None, bps })
         }
+        Demand::Nothing => None,
     }
 }
 

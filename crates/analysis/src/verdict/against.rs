@@ -4,9 +4,10 @@ use feed::Judgement;
 use record::Run;
 
 use super::cause::{Cause, NoLine, NothingMeasured};
+use super::conditions;
 use super::played::Played;
+use super::read_verdict::ReadVerdict;
 use super::source::Source;
-use super::{Verdict, conditions};
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::cells::Cells;
 use crate::cell::figures::Figures;
@@ -14,7 +15,7 @@ use crate::cell::flag::{Flag, Gravity};
 use crate::cell::looks;
 use crate::curve::Shape;
 
-impl Verdict {
+impl ReadVerdict {
     pub(super) fn rest_on(&mut self, source: &Source<'_>, cell: &CellSummary) {
         let figures = match &cell.confirmed {
             Some(Measurement::Figures(figures)) => figures,
@@ -71,13 +72,11 @@ impl Verdict {
 }
 
 /// A verdict that rests on nothing yet.
-pub(super) fn unfounded(source: &Source<'_>, target: &str, chosen: Option<&CellSummary>) -> Verdict {
-    Verdict {
-        target: target.to_owned(),
+pub(super) fn unfounded(source: &Source<'_>, target: &str, chosen: Option<&CellSummary>) -> ReadVerdict {
+    ReadVerdict {
         judgement: Judgement::Uncertain,
         scope: None,
         changed: None,
-        demo: false,
         cell: chosen.map(|cell| cell.cell.cell.clone()),
         engine: chosen.map(CellSummary::engine_label),
         queue_depth: chosen.map(|cell| cell.cell.queue_depth),
@@ -169,7 +168,7 @@ fn forbidding(figures: &Figures, gravity: Gravity) -> Option<Flag> {
 }
 
 /// Wrong bytes in any repetition of a target, added up: storage that returned them once may do so anywhere.
-fn wrong_bytes(cells: Cells<'_>, target: &str) -> Option<Flag> {
+pub(super) fn wrong_bytes(cells: Cells<'_>, target: &str) -> Option<Flag> {
     let of_target = cells.all.iter().filter(|cell| cell.cell.target == target);
     let measurements = of_target.flat_map(|cell| [Some(&cell.measured), cell.confirmed.as_ref()]);
     let flags = measurements.flatten().filter_map(Measurement::figures).flat_map(|figures| &figures.flags);

@@ -41,6 +41,11 @@ pub enum Cause {
         /// Hosts that were not tested.
         hosts: u32,
     },
+    /// The job saved more often than the need has it, and the same job without checkpoints reaches its target.
+    SavesTooOften {
+        /// Utilization of that job.
+        without_au: f64,
+    },
     /// It clears at a depth that the stated loader does not reach.
     BeyondLoader {
         /// Reads that the loader has outstanding at most.

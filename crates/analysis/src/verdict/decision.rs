@@ -5,8 +5,9 @@ use record::Target;
 
 use super::against::unfounded;
 use super::cause::Cause;
+use super::read_verdict::ReadVerdict;
 use super::source::Source;
-use super::{Verdict, changed};
+use super::{changed, checkpointed};
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::choice::{self, EQUAL_SHARE, Fresh};
 use crate::verdict::scope::Scope;
@@ -15,19 +16,19 @@ use crate::verdict::unreached;
 /// Logarithm of a change over a run below which it is not worth a word, unless it crosses the line.
 const CHANGE_SAID: f64 = 0.05;
 
-/// The verdict on a target: what was asked for and failed, else what its candidates say together.
+/// The verdict on the reads of a target: what was asked for and failed, else what its candidates say together.
 pub(super) fn of_target(
     source: &Source<'_>,
     target: &Target,
     chosen: Option<&CellSummary>,
     failed: Option<&CellSummary>,
-) -> Verdict {
+) -> ReadVerdict {
     if let Some(cell) = failed {
         let Measurement::Failed { reason, .. } = &cell.measured else {
             unreachable!("it is chosen for having failed")
         };
         let cause = Cause::AskedFailed { reason: reason.clone() };
-        return Verdict { cause, ..unfounded(source, &target.name, Some(cell)) };
+        return ReadVerdict { cause, ..unfounded(source, &target.name, Some(cell)) };
     }
     let fresh = choice::fresh(&source.cells, &target.name).filter(|_| looks_several_times(source));
     let candidates: Vec<&CellSummary> = fresh.iter().flat_map(|fresh| &fresh.candidates).copied().collect();
@@ -45,7 +46,7 @@ pub(super) fn of_target(
     let chosen = if candidates.is_empty() { vec![cell] } else { candidates };
     let chosen: &[&CellSummary] = if has_others { &chosen } else { &[] };
     let verdict = over_time(source, target, chosen, (verdict, cell));
-    within_scope(source, cell, verdict)
+    within_scope(source, cell, checkpointed::at_their_pace(source, cell, verdict))
 }
 
 /// Records before format 1.6 have one candidate for each target, and one look.
@@ -64,8 +65,8 @@ fn is_one_of_several(source: &Source<'_>, cell: &CellSummary) -> bool {
 }
 
 /// What one cell says of its target.
-fn of_cell(source: &Source<'_>, target: &Target, cell: Option<&CellSummary>) -> Verdict {
-    let mut verdict = Verdict {
+fn of_cell(source: &Source<'_>, target: &Target, cell: Option<&CellSummary>) -> ReadVerdict {
+    let mut verdict = ReadVerdict {
         unreached: cell.map_or_else(Vec::new, |cell| unreached::beside(source, cell)),
         clears: cell.and_then(|cell| unreached::clearing(source, cell)),
         scope: cell.map(|cell| Scope::of(source, target, cell)),
@@ -83,11 +84,11 @@ fn deciding<'a>(
     source: &Source<'_>,
     target: &Target,
     candidates: &[&'a CellSummary],
-) -> Option<(Verdict, &'a CellSummary)> {
-    let verdicts: Vec<(Verdict, &CellSummary)> =
+) -> Option<(ReadVerdict, &'a CellSummary)> {
+    let verdicts: Vec<(ReadVerdict, &CellSummary)> =
         candidates.iter().map(|cell| (of_cell(source, target, Some(cell)), *cell)).collect();
-    let is = |judgement: Judgement| move |one: &&(Verdict, &CellSummary)| one.0.judgement == judgement;
-    let mean = |one: &(Verdict, &CellSummary)| one.0.samples_per_s.map_or(0.0, |interval| interval.mean);
+    let is = |judgement: Judgement| move |one: &&(ReadVerdict, &CellSummary)| one.0.judgement == judgement;
+    let mean = |one: &(ReadVerdict, &CellSummary)| one.0.samples_per_s.map_or(0.0, |interval| interval.mean);
     let no_worse_than_best = |judgement: Judgement| {
         let of_kind = || verdicts.iter().filter(is(judgement));
         let best = of_kind().map(mean).reduce(f64::max)?;
@@ -107,8 +108,8 @@ fn beside_others(
     source: &Source<'_>,
     target: &Target,
     fresh: Option<&Fresh<'_>>,
-    verdict: Verdict,
-) -> Verdict {
+    verdict: ReadVerdict,
+) -> ReadVerdict {
     let Some(fresh) = fresh.filter(|_| verdict.judgement == Judgement::Starves) else { return verdict };
     let of_line = |measurement: &Measurement| measurement.figures().and_then(|figures| figures.of_line);
     let control = fresh.control.and_then(|cell| Some((cell, of_line(cell.confirmed.as_ref()?)?)));
@@ -119,7 +120,7 @@ fn beside_others(
     let others = choice::above_the_line(&source.cells, &target.name, fresh);
     let others = others.and_then(|cell| Some((cell, of_line(&cell.measured)?)));
     match control.or(others) {
-        Some((cell, share)) => Verdict {
+        Some((cell, share)) => ReadVerdict {
             judgement: Judgement::Uncertain,
             cause: Cause::OthersAbove { queue_depth: cell.cell.queue_depth, share },
             ..verdict
@@ -133,8 +134,8 @@ fn over_time(
     source: &Source<'_>,
     target: &Target,
     chosen: &[&CellSummary],
-    (mut verdict, cell): (Verdict, &CellSummary),
-) -> Verdict {
+    (mut verdict, cell): (ReadVerdict, &CellSummary),
+) -> ReadVerdict {
     let change = changed::of_target(source, &target.name, chosen);
     verdict.changed = change.and_then(|change| changed::before_and_after(source, cell, change));
     let Some((bps, line)) = verdict.changed.zip(cell.line) else { return verdict };
@@ -152,7 +153,7 @@ fn over_time(
 }
 
 /// A narrower test may starve a wider need; it never feeds it.
-fn within_scope(source: &Source<'_>, cell: &CellSummary, verdict: Verdict) -> Verdict {
+fn within_scope(source: &Source<'_>, cell: &CellSummary, verdict: ReadVerdict) -> ReadVerdict {
     // STARVES needs no such limit: what one host alone is not given many are given even less.
     let hosts = verdict.scope.as_ref().map_or(0, Scope::hosts_open);
     let eligibility = choice::Eligibility::of(&source.cells);
@@ -163,5 +164,5 @@ fn within_scope(source: &Source<'_>, cell: &CellSummary, verdict: Verdict) -> Ve
         None if hosts > 0 => Cause::HostsOpen { hosts },
         None => return verdict,
     };
-    Verdict { judgement: Judgement::Uncertain, cause, feeds: None, ..verdict }
+    ReadVerdict { judgement: Judgement::Uncertain, cause, feeds: None, ..verdict }
 }

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use record::Target;
+
 use super::against::unfounded;
 use super::cause::Cause;
 use super::played::Played;
+use super::read_verdict::ReadVerdict;
 use super::sizing::{self, Sizing};
 use super::source::Source;
-use super::{Verdict, checkpointed, decision};
+use super::{Verdict, checkpoint_needs, checkpointed, decision};
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::cells::Cells;
 use crate::cell::operation;
@@ -44,6 +47,8 @@ pub enum NoVerdict {
         /// What was done instead.
         operations: Vec<String>,
     },
+    /// The need asks for checkpoints alone, and none is written there.
+    NothingAsked,
     /// Names were looked up and no bytes moved.
     NamesAlone {
         /// What was done.
@@ -72,10 +77,7 @@ impl Judged {
         if run.variant.is_some() {
             return Self { unjudged: of_variant(source.cells), ..Self::default() };
         }
-        let (mut verdicts, unjudged) = of_targets(source);
-        for verdict in &mut verdicts {
-            verdict.unreached.extend(checkpointed::beside(source, verdict));
-        }
+        let (verdicts, unjudged) = of_targets(source);
         Self { verdicts, unjudged, sizings: Vec::new() }
     }
 
@@ -88,8 +90,7 @@ impl Judged {
 /// Whether a verdict, or the edge of a search, rests on the cell of this name.
 pub(crate) fn rests_on(verdicts: &[Verdict], sizings: &[Sizing], name: &str) -> bool {
     let mut edges = sizings.iter().flat_map(|sizing| sizing.meets.iter().chain(&sizing.misses));
-    verdicts.iter().any(|verdict| verdict.cell.as_deref() == Some(name))
-        || edges.any(|edge| edge.cell == name)
+    verdicts.iter().any(|verdict| verdict.rests_on(name)) || edges.any(|edge| edge.cell == name)
 }
 
 /// No storage of a variant has a verdict: there are no fresh repetitions for one to rest on.
@@ -104,15 +105,43 @@ fn of_targets(source: &Source<'_>) -> (Vec<Verdict>, Vec<Unjudged>) {
     // A target with nothing to judge has no verdict rather than UNCERTAIN: nothing about it is in doubt.
     let (mut verdicts, mut unjudged) = (Vec::new(), Vec::new());
     for target in cells.targets.iter().filter(|target| target.storage) {
-        let chosen = choice::judged(cells, &target.name);
-        let failed = choice::failed_instead(cells, &target.name);
-        match no_verdict(*cells, &target.name).filter(|_| chosen.is_none() && failed.is_none()) {
-            Some(reason) => unjudged.push(Unjudged { target: target.name.clone(), reason }),
-            None if target.demo => verdicts.push(demo(source, &target.name, chosen)),
-            None => verdicts.push(decision::of_target(source, target, chosen, failed)),
+        match of_target(source, target) {
+            Ok(verdict) => verdicts.push(verdict),
+            Err(reason) => unjudged.push(Unjudged { target: target.name.clone(), reason }),
         }
     }
     (verdicts, unjudged)
+}
+
+/// What all that the need asks of a target comes to, or why nothing can be said.
+fn of_target(source: &Source<'_>, target: &Target) -> Result<Verdict, NoVerdict> {
+    let reads = of_reads(source, target)?;
+    let cell = reads.as_ref().and_then(|reads| reads.cell.as_deref());
+    let checkpoints = checkpoint_needs::of_target(source, target, cell);
+    if reads.is_none() && checkpoints.is_empty() {
+        return Err(NoVerdict::NothingAsked);
+    }
+    Ok(Verdict { target: target.name.clone(), demo: target.demo, reads, checkpoints })
+}
+
+/// What is said of the reads of a target; nothing where the need asks for none.
+fn of_reads(source: &Source<'_>, target: &Target) -> Result<Option<ReadVerdict>, NoVerdict> {
+    let cells = &source.cells;
+    if cells.need.as_ref().is_ok_and(|need| !need.asks_reads()) {
+        return Ok(None);
+    }
+    let chosen = choice::judged(cells, &target.name);
+    let failed = choice::failed_instead(cells, &target.name);
+    if let Some(reason) = no_verdict(*cells, &target.name).filter(|_| chosen.is_none() && failed.is_none()) {
+        return Err(reason);
+    }
+    let verdict = if target.demo {
+        demo(source, &target.name, chosen)
+    } else {
+        decision::of_target(source, target, chosen, failed)
+    };
+    let unreached = checkpointed::beside(source, &target.name, &verdict);
+    Ok(Some(ReadVerdict { unreached: [verdict.unreached, unreached].concat(), ..verdict }))
 }
 
 /// Why no verdict can rest on what was measured of a target; nothing when nothing was.
@@ -141,8 +170,9 @@ fn no_verdict(cells: Cells<'_>, target: &str) -> Option<NoVerdict> {
 }
 
 /// What is shown of a server that feedline started: it judges nothing, however it did.
-fn demo(source: &Source<'_>, target: &str, chosen: Option<&CellSummary>) -> Verdict {
-    let mut verdict = Verdict { demo: true, ..unfounded(source, target, chosen) };
+fn demo(source: &Source<'_>, target: &str, chosen: Option<&CellSummary>) -> ReadVerdict {
+    let mut verdict =
+        ReadVerdict { cause: Cause::Demo { of_line: None }, ..unfounded(source, target, chosen) };
     if let Some(cell) = chosen {
         let confirmed = cell.confirmed.as_ref().and_then(Measurement::figures);
         let figures = confirmed.or_else(|| cell.figures());

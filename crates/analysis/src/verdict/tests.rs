@@ -2,16 +2,17 @@ use proptest::prelude::*;
 use record::{Line, Outcome, Run};
 
 use super::against::command_for;
+use super::read_verdict::ReadVerdict;
 use super::scope::LoadScope;
 use super::*;
 use crate::cell::flag::Flag;
 use crate::cell::gap::{GapCause, JobGap};
 use crate::cell::training::bound::Bound;
 use crate::fixture::{Builder, ceiling, confirmation, confirmed_at, confirmed_job, rep};
-use crate::summarise;
+use crate::{fixture, summarise};
 
-fn verdict_of(builder: &Builder) -> Verdict {
-    summarise(&builder.record()).verdicts[0].clone()
+fn verdict_of(builder: &Builder) -> ReadVerdict {
+    fixture::reads_of(builder)
 }
 
 /// The flag that leaves a verdict open.
@@ -340,7 +341,7 @@ fn a_job_that_failed_altogether_is_judged_as_failed() {
     let summary = summarise(&builder.record());
     assert!(summary.unjudged.is_empty());
     assert!(
-        matches!(&summary.verdicts[0].cause, Cause::AskedFailed { reason } if reason.cause == GapCause::Job(JobGap::NotRecorded))
+        matches!(&summary.verdicts[0].of_reads().unwrap().cause, Cause::AskedFailed { reason } if reason.cause == GapCause::Job(JobGap::NotRecorded))
     );
 }
 

@@ -466,7 +466,7 @@ mod tests {
             (0..3).for_each(|number| builder.push(crate::fixture::confirmation("c", number, 2e9)));
         };
         let summary = summary(&facts, None, confirmed);
-        let verdict = &summary.verdicts[0];
+        let verdict = summary.verdicts[0].of_reads().unwrap();
         assert!(matches!(&verdict.cause, Cause::Flagged(Flag::InMemory { .. })), "{verdict:?}");
         assert_eq!((verdict.judgement, verdict.feeds), (feed::Judgement::Uncertain, None));
         assert!(!summary.not_tested.iter().any(|one| matches!(one, NotTested::CachesBelow { .. })));

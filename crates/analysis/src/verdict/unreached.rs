@@ -148,11 +148,11 @@ impl WayApart {
 #[cfg(test)]
 mod tests {
     use super::Unreached;
+    use crate::ReadVerdict;
     use crate::fixture::{Builder, need_in_bytes, rep};
-    use crate::{Verdict, summarise};
 
     /// A need without a size, and one cell for each share of the line, of ever larger samples.
-    fn verdict(shares: &[f64], edit: impl FnOnce(&mut Builder)) -> Verdict {
+    fn verdict(shares: &[f64], edit: impl FnOnce(&mut Builder)) -> ReadVerdict {
         let mut builder = Builder::new();
         builder.run.need = need_in_bytes(1e9);
         for (index, share) in shares.iter().enumerate() {
@@ -167,13 +167,13 @@ mod tests {
             }
         }
         edit(&mut builder);
-        summarise(&builder.record()).verdicts[0].clone()
+        crate::fixture::reads_of(&builder)
     }
 
     /// Bytes of a sample, the range by the line in hundredths, and the depths, of each other way; then how many more.
     type Short = (u64, [u64; 2], (u32, u32));
 
-    fn short(verdict: &Verdict) -> (Vec<Short>, usize) {
+    fn short(verdict: &ReadVerdict) -> (Vec<Short>, usize) {
         let mut more = 0;
         let named = verdict.unreached.iter().filter_map(|one| match one {
             Unreached::Otherwise { apart, of_line: (low, high), depths } => {

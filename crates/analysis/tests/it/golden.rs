@@ -37,7 +37,15 @@ pub(crate) fn named(record: &RunRecord) -> Vec<String> {
 /// Every verdict of a record with the target and the depth that it is about.
 pub(crate) fn judged(summary: &Summary) -> Vec<(Judgement, &str, u32)> {
     let verdicts = summary.verdicts.iter();
-    verdicts.map(|one| (one.judgement, one.target.as_str(), one.queue_depth.unwrap_or(0))).collect()
+    verdicts
+        .map(|one| {
+            (
+                one.judgement(),
+                one.target.as_str(),
+                one.of_reads().and_then(|reads| reads.queue_depth).unwrap_or(0),
+            )
+        })
+        .collect()
 }
 
 #[test]

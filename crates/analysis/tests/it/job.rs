@@ -43,8 +43,9 @@ fn every_job_gets_the_verdict_that_its_figures_allow() {
         .verdicts
         .iter()
         .map(|one| {
-            let diagnosis = one.played.as_ref().and_then(|played| played.diagnosis.as_ref());
-            (one.judgement, one.target.as_str(), diagnosis.map(|diagnosis| diagnosis.bound))
+            let played = one.of_reads().and_then(|reads| reads.played.as_ref());
+            let diagnosis = played.and_then(|played| played.diagnosis.as_ref());
+            (one.judgement(), one.target.as_str(), diagnosis.map(|diagnosis| diagnosis.bound))
         })
         .collect();
     let expected = [

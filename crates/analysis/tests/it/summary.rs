@@ -76,7 +76,9 @@ fn figures_follow_from_the_counters() {
 #[test]
 fn the_starving_cause_carries_share_and_shape() {
     let summary = summarise(&golden::read());
-    let Cause::Short { share, shape } = summary.verdicts[1].cause else { panic!("not short") };
+    let Cause::Short { share, shape } = summary.verdicts[1].of_reads().unwrap().cause else {
+        panic!("not short")
+    };
     assert!((share - (1.0 - 1.2e9 / (14_285.714_285_714 * 0.9 * 114_660.0))).abs() < 1e-3);
     assert_eq!(shape, Some(Shape::Flat { from: 32 }));
 }
@@ -107,6 +109,6 @@ fn a_cut_record_keeps_what_was_measured_and_says_so() {
     record.lines.truncate(record.lines.len() / 2);
     let summary = summarise(&record);
     assert!(summary.notes.contains(&Note::Cut));
-    assert!(summary.verdicts.iter().all(|verdict| verdict.judgement != Judgement::Starves));
+    assert!(summary.verdicts.iter().all(|verdict| verdict.judgement() != Judgement::Starves));
     assert_eq!(summary.cells.len(), record.run.cells.len());
 }

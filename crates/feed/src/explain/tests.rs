@@ -1,4 +1,4 @@
-use crate::{Need, NeedSpec};
+use crate::{CheckpointModel, CheckpointNeed, Need, NeedSpec, SaveKind};
 
 fn explained(short: &str) -> String {
     NeedSpec::parse_short(short).and_then(|spec| spec.resolve()).expect("a known need").explain()
@@ -67,4 +67,45 @@ fn samples_without_a_step_are_still_explained() {
     let need = NeedSpec::parse_short("8xh100:resnet50").and_then(|spec| spec.resolve()).expect("known");
     let text = Need { batch: None, step_time_s: None, ..need }.explain();
     assert!(text.contains("\n  samples/s 14,286\n"), "{text}");
+}
+
+fn checkpoint(kind: SaveKind) -> CheckpointNeed {
+    let model = CheckpointModel::ALL[1];
+    CheckpointNeed {
+        label: model.name.to_owned(),
+        bytes: model.bytes(),
+        host_bytes: model.host_share(1).bytes,
+        hosts: 64,
+        within_ns: 30_000_000_000,
+        every_ns: Some(1_800_000_000_000),
+        restore_within_ns: Some(300_000_000_000),
+        kind,
+    }
+}
+
+#[test]
+fn checkpoints_alone_have_lines_for_writing_and_restoring() {
+    let expected = "\
+checkpoints of llama3-70b, one of 64 hosts (stated by the user)
+checkpoint  llama3-70b, sync
+  bytes     911 GiB by 64 hosts; 15.3 GB by the one with most
+  write     bytes / time = 15.3 GB / 30 s = 509 MB/s; all hosts 32.6 GB/s
+  restore   bytes / time = 15.3 GB / 5 min = 50.9 MB/s
+  stopped   30 s every 30 min = 1.67 % of the time";
+    assert_eq!(Need::of_checkpoints(checkpoint(SaveKind::Sync)).explain(), expected);
+}
+
+#[test]
+fn checkpoints_beside_reads_say_what_they_leave_of_the_job() {
+    let need = |kind| {
+        let need =
+            NeedSpec::parse_short("8xh100:resnet50").and_then(|spec| spec.resolve()).expect("a known need");
+        need.with_checkpoints(checkpoint(kind)).explain()
+    };
+    let sync = need(SaveKind::Sync);
+    assert!(sync.contains("\n  line      at 90 % busy"), "{sync}");
+    assert!(sync.contains("\n  busy      90 % x (100 % - 1.67 %) = 88.5 %\n"), "{sync}");
+    assert!(sync.ends_with("8 accelerators x 30 s = 0.067 hours of one for each"), "{sync}");
+    let copied = need(SaveKind::Async);
+    assert!(copied.contains("\n  copy      15.3 GB / (8 links x 25 GB/s) = 76.4 ms\n"), "{copied}");
 }

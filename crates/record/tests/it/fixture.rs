@@ -77,6 +77,24 @@ fn write_v1_10() {
     sample::write(&fixture("v1_10"));
 }
 
+#[test]
+#[ignore = "writes tests/fixtures/v1_11, which is committed and never changed"]
+fn write_v1_11() {
+    sample::write(&fixture("v1_11"));
+}
+
+#[test]
+fn what_checkpoints_ask_for_in_format_1_11_is_read() {
+    let record = read_run(&fixture("v1_11")).unwrap();
+    assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 11 }));
+    let need = record.run.need.checkpoint.unwrap();
+    assert_eq!(
+        (need.label.as_str(), need.within_ns, need.kind.as_str()),
+        ("llama3-8b", 60_000_000_000, "async")
+    );
+    assert_eq!(read_run(&fixture("v1_10")).unwrap().run.need.checkpoint, None);
+}
+
 /// The outage of the repetition that met one.
 fn outage(name: &str) -> Option<Outage> {
     let lines = read_run(&fixture(name)).unwrap().lines;

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use record::testing;
 use record::{
-    AxisWords, CacheProof, Captured, Ceiling, Cell, Checkpoint, CheckpointOutcome, CheckpointPlan, CopyPlan,
-    Dataset, Device, Emulated, Emulation, End, Environment, Epoch, Fact, Gate, Interval, Limit, Line,
-    LoadAverage, Margin, Measure, Memory, Mixing, Need, Network, NfsMount, NotLookedAt, NotRun, OtherProgram,
-    Outage, Outcome, Pace, Proof, Redactor, Rep, RepIntervals, Reread, Role, Run, RunWriter, Segment,
-    Skipped, System, Target, Tier, Tool, Trained, TrainedAccelerator, TrainedStep, Training, Usage, Variant,
-    counter, encode, new_histogram, new_interval_histogram,
+    AxisWords, CacheProof, Captured, Ceiling, Cell, Checkpoint, CheckpointNeed, CheckpointOutcome,
+    CheckpointPlan, CopyPlan, Dataset, Device, Emulated, Emulation, End, Environment, Epoch, Fact, Gate,
+    Interval, Limit, Line, LoadAverage, Margin, Measure, Memory, Mixing, Need, Network, NfsMount,
+    NotLookedAt, NotRun, OtherProgram, Outage, Outcome, Pace, Proof, Redactor, Rep, RepIntervals, Reread,
+    Role, Run, RunWriter, Segment, Skipped, System, Target, Tier, Tool, Trained, TrainedAccelerator,
+    TrainedStep, Training, Usage, Variant, counter, encode, new_histogram, new_interval_histogram,
 };
 
 pub(crate) const SCENARIO: &str = "version = 1\ntargets.data = { at = \"/mnt/data/bench\" }\n";
@@ -120,6 +120,16 @@ fn need() -> Need {
         scope: "host".to_owned(),
         provenance: "measured".to_owned(),
         loader_depth: Some(64),
+        checkpoint: Some(CheckpointNeed {
+            label: "llama3-8b".to_owned(),
+            bytes: 112_742_891_520,
+            host_bytes: 112_742_891_520,
+            hosts: 1,
+            within_ns: 60_000_000_000,
+            every_ns: Some(1_800_000_000_000),
+            restore_within_ns: Some(300_000_000_000),
+            kind: "async".to_owned(),
+        }),
         ..testing::need(100_000.0 / 7.0, 114_660.0)
     }
 }

@@ -67,7 +67,7 @@ fn verdicts(summary: &Summary) -> Suite {
     let unjudged = summary.unjudged.iter().map(|one| Case {
         class: class.clone(),
         name: one.target.clone(),
-        result: Result::Skipped(words::verdict::no_verdict(&one.reason)),
+        result: Result::Skipped(words::read_verdict::no_verdict(&one.reason)),
     });
     Suite {
         name: head.scenario.clone(),
@@ -121,7 +121,7 @@ fn of_demand(summary: &Summary, scenario: &str, demand: &Demand) -> Case {
 /// Nothing was demanded of this target: its verdict is shown, and only one that FEEDS counts as a pass.
 fn of_verdict(class: String, verdict: &Verdict) -> Case {
     let words = format!("{}: {}", verdict.word(), words::verdict::sentence(verdict));
-    let result = if verdict.judgement == Judgement::Feeds && !verdict.demo {
+    let result = if verdict.judgement() == Judgement::Feeds && !verdict.demo {
         Result::Passed(words)
     } else {
         Result::Skipped(format!("no gate demands it: {words}"))

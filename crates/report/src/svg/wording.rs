@@ -53,10 +53,13 @@ pub(super) fn description(summary: &Summary) -> String {
 pub(super) fn curve_label(summary: &Summary, curve: &Curve, columns: usize) -> Vec<String> {
     let mut lines = crate::plain::folded(&words::curve::label(curve), columns);
     let judged = summary.verdicts.iter().find(|verdict| {
-        let cells = curve.cells.iter().map(|index| &summary.cells[*index].cell.cell);
-        verdict.cell.is_some() && cells.into_iter().any(|cell| Some(cell) == verdict.cell.as_ref())
+        let mut cells = curve.cells.iter().map(|index| summary.cells[*index].cell.cell.as_str());
+        verdict.cell().is_some_and(|judged| cells.any(|cell| cell == judged))
     });
-    let word = judged.map(analysis::Verdict::word);
+    let word = judged.and_then(|verdict| match verdict.of_reads() {
+        _ if verdict.demo => Some("DEMO"),
+        reads => reads.map(|reads| reads.judgement.name()),
+    });
     lines.extend(word.or(curve.demo.then_some("DEMO")).map(str::to_owned));
     lines
 }

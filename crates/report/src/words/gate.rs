@@ -4,7 +4,7 @@ use analysis::{AtDepth, NotJudged, Requirement, Unmet, WhyUnmet};
 use feed::{counted_noun, format_duration_ns};
 
 use super::share::percent;
-use super::{flag, gap, verdict};
+use super::{flag, gap, read_verdict, verdict};
 
 /// What is said of a server that feedline started, whatever is asked of it.
 const DEMO: &str = "not decided: a demo cannot be judged, its server was started by feedline";
@@ -60,8 +60,8 @@ fn late(target: &str, at: Option<&AtDepth>, limit: &str, of: &WhyUnmet) -> Strin
 fn why(of: &WhyUnmet) -> String {
     match of {
         WhyUnmet::Demo => DEMO.to_owned(),
-        WhyUnmet::NotJudged(NotJudged::NoVerdict(reason)) => verdict::no_verdict(reason),
-        WhyUnmet::NotJudged(NotJudged::Skipped(one)) => verdict::skipped(&one.engine, &one.reason),
+        WhyUnmet::NotJudged(NotJudged::NoVerdict(reason)) => read_verdict::no_verdict(reason),
+        WhyUnmet::NotJudged(NotJudged::Skipped(one)) => read_verdict::skipped(&one.engine, &one.reason),
         WhyUnmet::NotJudged(NotJudged::NoTarget) => "the run has no such storage target".to_owned(),
         WhyUnmet::Verdict(of) => verdict::sentence(of),
         WhyUnmet::Flagged(of) => format!("not decided: {}", flag::words(of)),

@@ -8,5 +8,9 @@ pub(crate) fn none(why: NoNeed) -> String {
         NoNeed::Utilization(target) => {
             format!("the record's utilization target is {target}, not within 0 to 1")
         }
+        NoNeed::Checkpoint => {
+            "the record's need of checkpoints has no bytes, no time or no hosts, so nothing is judged"
+                .to_owned()
+        }
     }
 }

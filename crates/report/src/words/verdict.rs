@@ -1,355 +1,51 @@
-//! Verdicts: why they are what they are, and what they are about.
+//! Verdicts: all that a need asks of a target, in words.
 
-use analysis::{
-    Cause, ClearsOtherwise, Condition, Flag, LoadScope, NoLine, NoVerdict, NothingMeasured, Percentile,
-    Played, Scope, Unreached, Verdict, WayApart,
-};
-use feed::{counted_noun, format_bps, format_bytes, group_digits};
-use record::CheckpointPlan;
+use analysis::{CheckpointVerdict, ReadVerdict, Verdict};
 
-use super::share::{of_line, percent, utilization};
-use super::{curve, diagnosis, flag, gap, need};
-use crate::number::cut_percent;
+use super::{checkpoint_verdict, read_verdict};
 
-/// What a demo is.
-const DEMO: &str = "server started by feedline: shown, not judged";
-
-/// The verdict as one sentence, without its first words (judgement and target).
+/// The verdict as one sentence, without its first words (judgement and target). Where checkpoints are asked for, each need is
+/// told with its own word.
 pub fn sentence(of: &Verdict) -> String {
-    let mut parts = vec![main_clause(of)];
-    parts.extend(loader(of));
-    if let Some(feeds) = of.feeds_by_division() {
-        let at_least = if of.feeds_at_least() { "at least " } else { "" };
-        parts.push(format!("feeds {at_least}{feeds} by division"));
+    let reads = of.of_reads().map(|reads| (reads, read_verdict::sentence(reads)));
+    if of.checkpoints.is_empty() {
+        return reads.map(|(_, words)| words).unwrap_or_default();
     }
-    parts.extend(because(of));
-    // What to do about it, since the flag is all that stands between the figures and a verdict.
-    if let Cause::Flagged(flag) = &of.cause {
-        parts.push(flag::advice(flag).to_owned());
-    }
-    if of.demo {
-        parts.push(DEMO.to_owned());
-    }
-    parts.extend(circumstances(of));
-    parts.extend(of.scope.as_ref().map(scope));
-    parts.join("; ")
+    let reads = reads.map(|(reads, words)| format!("{}: {words}", word_of_reads(reads)));
+    let checkpoints = of.checkpoints.iter();
+    let checkpoints =
+        checkpoints.map(|one| format!("{}: {}", word_of_part(one), checkpoint_verdict::sentence(one)));
+    reads.into_iter().chain(checkpoints).collect::<Vec<_>>().join(". ")
 }
 
 /// Why the judgement is this one, clause by clause, for a place where need, number of accelerators, advice and scope
 /// stand by themselves.
 pub(crate) fn reasons(of: &Verdict) -> Vec<String> {
-    // Need and number stand in the row above, so that a clause that begins with them would say them twice.
-    let main = match &of.cause {
-        Cause::Clears { first } if of.played.is_none() => format!("clears {}", place(of, from_or_at(*first))),
-        Cause::Clears { .. } => {
-            let main = main_clause(of);
-            main.strip_prefix(&of.need).unwrap_or(&main).trim_start().to_owned()
-        }
-        Cause::Straddles { .. } => format!("interval straddles the line {}", place(of, "at")),
-        _ => main_clause(of),
-    };
-    let clauses = std::iter::once(main).chain(more_rounds(&of.cause)).chain(loader(of));
-    clauses.chain(because(of)).chain(circumstances(of)).collect()
-}
-
-/// What the curve and the job say of a storage that falls short.
-fn because(of: &Verdict) -> Vec<String> {
-    // Of a storage that feeds nobody asks why.
-    let Cause::Short { shape, .. } = of.cause else { return Vec::new() };
-    let why = of.played.as_ref().and_then(|played| played.diagnosis.as_ref());
-    let diagnosis = why.map(diagnosis::words);
-    shape.map(curve::shape).into_iter().chain(diagnosis).chain(of.clears.as_ref().map(clears)).collect()
-}
-
-/// How the storage changed, and how it was read.
-fn circumstances(of: &Verdict) -> Vec<String> {
-    let changed = of.changed.filter(|_| !matches!(of.cause, Cause::Changed { .. }));
-    let changed = changed.map(|bps| format!("it changed during the run: {}", before_and_after(bps)));
-    // One clause, however many conditions there are: a part of them would be another way of reading.
-    let conditions: Vec<String> = of.conditions.iter().map(condition).collect();
-    let conditions = Some(conditions.join("; ")).filter(|words| !words.is_empty());
-    changed.into_iter().chain(conditions).collect()
-}
-
-fn main_clause(of: &Verdict) -> String {
-    let at = place(of, "at");
-    let of_job = of.played.as_ref().zip(of.engine.as_deref());
-    if let Some(clause) = of_job.and_then(|(played, engine)| job_clause(of, played, engine)) {
-        return clause;
+    let mut reasons = of.of_reads().map(read_verdict::reasons).unwrap_or_default();
+    if of.checkpoints.is_empty() {
+        return reasons;
     }
-    match &of.cause {
-        // The need in words, so that the sentence can be quoted alone.
-        Cause::Clears { first } => format!("{} {}", of.need, place(of, from_or_at(*first))),
-        Cause::Short { share, .. } => format!("{} short {at}", percent(*share)),
-        Cause::Straddles { .. } => {
-            let more = more_rounds(&of.cause).unwrap_or_default();
-            format!("interval straddles the line {at}{}; {more}", interval_of_line(of))
-        }
-        Cause::Changed { bps } => {
-            format!("the storage changed across the line {at}: {}", before_and_after(*bps))
-        }
-        Cause::HostsOpen { hosts } => {
-            let verb = if *hosts == 1 { "was" } else { "were" };
-            format!("this host is fed {at}; {} more {verb} not tested", group_digits(u64::from(*hosts)))
-        }
-        Cause::BeyondLoader { reach } => {
-            format!("clears {at}, and the stated loader has {reach} reads outstanding at most")
-        }
-        Cause::OthersAbove { queue_depth, share } => {
-            format!("short {at}, but depth {queue_depth} stood at {} of the line", of_line(*share))
-        }
-        Cause::AskedFailed { reason } => format!("what was asked for failed: {}", gap::words(reason)),
-        Cause::TooFewRepetitions { made } => {
-            format!("too few repetitions {at}: {made} of the 3 that an interval needs")
-        }
-        // Found among few of the reads of any cell, so it is said of the target.
-        Cause::Flagged(flag @ Flag::WrongBytes { .. }) => flag::words(flag),
-        Cause::Flagged(flag) => format!("{} {at}", flag::words(flag)),
-        Cause::ConfirmationFailed { reason } => {
-            format!("the confirmation failed {at}: {}", gap::words(reason))
-        }
-        Cause::NotConfirmed { reason } => format!("not confirmed {at}: {}", gap::words(reason)),
-        Cause::NothingMeasured(why) => nothing_measured(why),
-        Cause::Demo { of_line: Some(share) } => format!("{} of the line {at}", of_line(*share)),
-        Cause::Demo { of_line: None } => format!("measured {at}"),
-        Cause::NoLine(NoLine::NoNeed(why)) => format!("measured {at}, not judged: {}", need::none(*why)),
-        Cause::NoLine(NoLine::NoSampleSize) => {
-            format!("measured {at}, not judged: the size of a sample is not known")
-        }
+    if let (Some(first), Some(reads)) = (reasons.first_mut(), of.of_reads()) {
+        first.insert_str(0, &format!("{}: ", word_of_reads(reads)));
     }
-}
-
-/// What a training job did, where that is what the verdict says.
-fn job_clause(of: &Verdict, played: &Played, engine: &str) -> Option<String> {
-    let au = utilization(played.au);
-    match of.cause {
-        Cause::Clears { .. } => {
-            let (fetch, target) = (fetch(of, played), percent(played.target));
-            Some(format!("{} with {fetch}: AU {au} (target {target}), {engine}", of.need))
-        }
-        Cause::Short { .. } => {
-            // Where both round to the same, one digit more tells them apart.
-            let (au, target) = if au == utilization(played.target) {
-                (format!("{:.2} %", played.au * 100.0), format!("{:.2} %", played.target * 100.0))
-            } else {
-                (au, percent(played.target))
-            };
-            Some(format!("AU {au} of the {target} it needs {}", place(of, "at")))
-        }
-        Cause::Demo { .. } => Some(format!("AU {au} {}", place(of, "at"))),
-        _ => None,
+    for one in &of.checkpoints {
+        let mut own = checkpoint_verdict::reasons(one);
+        own[0].insert_str(0, &format!("{}: ", word_of_part(one)));
+        reasons.extend(own);
     }
+    reasons
 }
 
-const fn from_or_at(is_first: bool) -> &'static str {
-    if is_first { "from" } else { "at" }
+/// `reads FEEDS`; the need alone where nothing is judged.
+fn word_of_reads(of: &ReadVerdict) -> String {
+    if of.is_demo() { "reads".to_owned() } else { format!("reads {}", of.judgement.name()) }
 }
 
-/// `at depth 32 (io_uring)`, `with 8 readers, prefetch 8 (io_uring)`.
-fn place(of: &Verdict, preposition: &str) -> String {
-    match (&of.played, &of.engine, of.queue_depth) {
-        (Some(played), Some(engine), _) => format!("with {} ({engine})", fetch(of, played)),
-        (_, Some(engine), Some(depth)) => format!("{preposition} depth {depth} ({engine})"),
-        _ => "in no cell".to_owned(),
+/// `write STARVES`.
+fn word_of_part(of: &CheckpointVerdict) -> String {
+    let part = checkpoint_verdict::part(of.part);
+    if of.cause == analysis::CheckpointCause::Demo {
+        return part.to_owned();
     }
+    format!("{part} {}", of.judgement.name())
 }
-
-/// How batches were fetched: `8 readers, prefetch 8`.
-fn fetch(of: &Verdict, played: &Played) -> String {
-    let readers = match played.readers {
-        Some(readers) => counted_noun(readers.into(), "reader"),
-        None => format!("reads shared at depth {}", of.queue_depth.unwrap_or_default()),
-    };
-    format!("{readers}, prefetch {}", played.prefetch)
-}
-
-/// What a closed loop that feeds takes of a loader: `32 outstanding take 4 workers for each of 8 accelerators with blocking
-/// reads`.
-fn loader(of: &Verdict) -> Option<String> {
-    let feeds = matches!(of.cause, Cause::Clears { .. } | Cause::HostsOpen { .. });
-    let load = of.scope.as_ref().filter(|_| feeds && of.played.is_none())?.load;
-    let workers = counted_noun(load.workers_per_accelerator()?.into(), "worker");
-    let LoadScope::Closed { outstanding, accelerators } = load else { return None };
-    let each = match accelerators {
-        1 => "one accelerator".to_owned(),
-        several => format!("each of {several} accelerators"),
-    };
-    Some(format!("{outstanding} outstanding take {workers} for {each} with blocking reads"))
-}
-
-/// `: 97 to 104 % of it`.
-fn interval_of_line(of: &Verdict) -> String {
-    of.samples_per_s.zip(of.line_samples_per_s).map_or_else(String::new, |(interval, line)| {
-        format!(": {:.0} to {:.0} % of it", interval.low / line * 100.0, interval.high / line * 100.0)
-    })
-}
-
-/// What would decide a verdict whose interval holds the line.
-fn more_rounds(of: &Cause) -> Option<String> {
-    let Cause::Straddles { made, rounds, most, command } = of else { return None };
-    let made = counted_noun(u64::from(*made), "round");
-    Some(match (rounds, command) {
-        // Said, so that nobody runs it again for hours.
-        (None, _) => format!("no number of rounds that pays would decide ({made} made)"),
-        (Some(rounds), Some(command)) => {
-            format!("about {rounds} rounds would decide ({made} made): {command}")
-        }
-        (Some(rounds), None) => format!("about {rounds} of {most} rounds would decide ({made} fitted)"),
-    })
-}
-
-/// `1.56 GB/s, then 1.19 GB/s`.
-fn before_and_after((before, after): (f64, f64)) -> String {
-    format!("{}, then {}", format_bps(before), format_bps(after))
-}
-
-pub(super) fn nothing_measured(why: &NothingMeasured) -> String {
-    match why {
-        NothingMeasured::Cell(reason) => format!("nothing was measured: {}", gap::words(reason)),
-        NothingMeasured::Skipped { engine, reason } => skipped(engine, reason),
-        NothingMeasured::NotPlanned => "nothing was measured: no cell was planned".to_owned(),
-    }
-}
-
-pub(super) fn skipped(engine: &str, reason: &str) -> String {
-    format!("nothing was measured: {engine}: {reason}")
-}
-
-/// Why no verdict can rest on what was measured.
-pub(crate) fn no_verdict(why: &NoVerdict) -> String {
-    match why {
-        NoVerdict::Variant => "one of several variants, which are compared and not judged".to_owned(),
-        NoVerdict::OffersLess { of_line: share } => {
-            format!("offers {} of the line: no verdict", of_line(*share))
-        }
-        NoVerdict::OtherJob { played, named } => {
-            let played = counted_noun(u64::from(*played), "accelerator");
-            let named = if *named == 0 { "none".to_owned() } else { named.to_string() };
-            format!("jobs of up to {played} were played, the need names {named}: no verdict")
-        }
-        NoVerdict::NothingRead { operations } => {
-            format!("no sample was read ({}): not judged against the line", operations.join(", "))
-        }
-        NoVerdict::NamesAlone { operations } => {
-            format!("only names were looked up ({}): no verdict", operations.join(", "))
-        }
-    }
-}
-
-/// `screen, cache open`: what stands beside the word.
-pub(crate) fn scope(of: &Scope) -> String {
-    // Only what is open is said: a scope is read beside a word, in a column.
-    let hosts = (of.hosts_open() > 0).then(|| {
-        let needed = counted_noun(u64::from(of.hosts_needed), "host");
-        format!("{} of {needed}", of.hosts_measured)
-    });
-    let cache = (!of.caches_open.is_empty()).then(|| "cache open".to_owned());
-    let profile = of.extrapolated.then(|| "extrapolated profile".to_owned());
-    let evidence = of.evidence.name().to_owned();
-    let parts = std::iter::once(evidence).chain(hosts).chain(cache).chain(profile);
-    parts.collect::<Vec<_>>().join(", ")
-}
-
-fn condition(of: &Condition) -> String {
-    match of {
-        Condition::Paced { arrivals, paced } => {
-            // Without a line nothing is said of the pace, so that there is one.
-            let line = of_line(paced.of_line.unwrap_or_default());
-            let did = if paced.keeps_up() {
-                format!("offered {line}")
-            } else {
-                format!("served {} of {line}", cut(paced.kept_share))
-            };
-            // A percentile that was never served has no figure, and its absence would be taken for one not
-            // measured.
-            let is_served = paced.response_p99 != Percentile::NotServed;
-            let p99 = if is_served { "" } else { "; response p99 not served" };
-            format!("{did} of the line, {arrivals} arrivals{p99}")
-        }
-        Condition::Warm => "from the client's page cache (warm), not from storage".to_owned(),
-        Condition::ThroughTier(tier) => {
-            let capacity = format_bytes(tier.capacity_bytes);
-            format!("through a local cache of {capacity} ({}) that begins empty", tier.policy)
-        }
-        Condition::ColdStart => {
-            "over passes of which the first alone is cold: later ones may come from the client's \
-                                 page cache"
-                .to_owned()
-        }
-        Condition::OneOfSeveral(panel) => curve::conditions(panel),
-        Condition::WholeFiles { names_dropped } => {
-            let names = if *names_dropped { "" } else { ", names possibly in memory" };
-            format!("files opened one by one{names}")
-        }
-        Condition::HugePages => "into buffers of huge pages, which loaders do not have".to_owned(),
-    }
-}
-
-/// Cut and not rounded near the whole: 99.8 % is not all.
-fn cut(share: f64) -> String {
-    if share < 0.99 { percent(share) } else { format!("{} %", cut_percent(share)) }
-}
-
-/// `not at 256 KiB samples (depths 1-32: 36 to 60 % of its line)`.
-pub(crate) fn unreached(of: &Unreached) -> String {
-    match of {
-        Unreached::Otherwise { apart, of_line: (low, high), depths } => {
-            let not = if *high < 1.0 { "not" } else { "not proven" };
-            let (way, from, to) = (way(apart), points(*low), points(*high));
-            // Depths that all reach the same share are one figure.
-            if from == to {
-                return format!("{not} at {way}: {to} % of its line");
-            }
-            let depths = match depths {
-                (one, same) if one == same => format!("depth {one}"),
-                (first, last) => format!("depths {first}-{last}"),
-            };
-            format!("{not} at {way} ({depths}: {from} to {to} % of its line)")
-        }
-        Unreached::More(ways) => format!("and {ways} more"),
-        Unreached::JudgedWithCheckpoints { plan, without_au } => {
-            let without = without_au.map(|au| format!("; without them AU {} %", cut_percent(au)));
-            format!("judged {}{}", with_checkpoints(plan), without.unwrap_or_default())
-        }
-        Unreached::WithCheckpoints { plan, au } => {
-            format!("not {}: AU {} %", with_checkpoints(plan), cut_percent(*au))
-        }
-    }
-}
-
-/// `not confirmed: clears at 128 KiB blocks, depth 2, and in 1 other way`.
-fn clears(of: &ClearsOtherwise) -> String {
-    let first = format!("not confirmed: clears at {}, depth {}", way(&of.apart), of.queue_depth);
-    if of.more == 0 {
-        first
-    } else {
-        format!("{first}, and in {}", counted_noun(of.more as u64, "other way"))
-    }
-}
-
-/// What sets one way of reading apart from another: `256 KiB samples, random`.
-fn way(apart: &WayApart) -> String {
-    let samples = apart.sample_bytes.map(curve::samples);
-    let pieces = apart.pieces.as_ref().map(|(operation, bytes)| curve::pieces(operation, *bytes));
-    let caching = apart.caching.as_ref().map(curve::caching);
-    let parts = [apart.layout.clone(), samples, pieces, apart.access.clone(), caching];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
-
-/// Hundredths, cut and not rounded: 99.7 is not 100.
-fn points(share: f64) -> String {
-    let percent = share * 100.0;
-    if percent < 10.0 {
-        return format!("{:.1}", (percent * 10.0).floor() / 10.0);
-    }
-    group_digits(percent as u64)
-}
-
-/// `with sync checkpoints every 20 steps (llama3-8b, 1/64 of it)`.
-fn with_checkpoints(plan: &CheckpointPlan) -> String {
-    let every = plan.every_steps.map(|steps| format!(" every {}", counted_noun(steps, "step")));
-    format!("with {} checkpoints{} ({})", plan.mode, every.unwrap_or_default(), plan.label)
-}
-
-#[cfg(test)]
-mod tests;

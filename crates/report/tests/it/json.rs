@@ -63,9 +63,12 @@ fn words_and_figures_are_those_of_the_answer() {
                 (&told["target"], &told["verdict"]),
                 (&verdict.target.as_str().into(), &verdict.word().into())
             );
-            assert_eq!(told["deciding"]["cell"].as_str(), verdict.cell.as_deref());
+            assert_eq!(told["deciding"]["cell"].as_str(), verdict.cell());
             let low = &told["deciding"]["samples_per_s"]["low"];
-            assert_eq!(low.as_f64(), verdict.samples_per_s.map(|interval| interval.low));
+            assert_eq!(
+                low.as_f64(),
+                verdict.of_reads().and_then(|reads| reads.samples_per_s).map(|interval| interval.low)
+            );
             let [best, deciding] = ["best", "deciding"].map(|cell| &told[cell]);
             assert_eq!(best["cache"], deciding["cache"], "it is read alike");
         }

@@ -185,8 +185,8 @@ pub(crate) fn two_targets() -> Summary {
     for (made, judgement) in jobs.iter().zip([feed::Judgement::Feeds, feed::Judgement::Starves]) {
         let verdict = summary.verdicts.iter_mut().find(|verdict| verdict.target == made.target);
         let verdict = verdict.expect("a verdict of the target");
-        verdict.cell = Some(made.slug());
-        verdict.judgement = judgement;
+        let reads = verdict.reads.as_mut().unwrap();
+        (reads.cell, reads.judgement) = (Some(made.slug()), judgement);
     }
     edit(&mut summary, &jobs[1].slug(), |of| {
         of.stall.decode = 0.012;

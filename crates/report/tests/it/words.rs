@@ -9,7 +9,7 @@ use crate::records::golden_summary;
 
 fn said(summary: &Summary) -> Vec<String> {
     let verdicts = summary.verdicts.iter();
-    verdicts.map(|one| format!("{} {}: {}", one.judgement, one.target, sentence(one))).collect()
+    verdicts.map(|one| format!("{} {}: {}", one.judgement(), one.target, sentence(one))).collect()
 }
 
 #[test]

@@ -1,16 +1,19 @@
 //! Checkpoints: what is written where, and the cells that it adds.
 
 mod cells;
+mod needed;
 
-use feed::Need;
+use feed::{CheckpointModel, Need, SaveKind};
 use plan::{Checkpoint, DatasetSpec, Limit, Load, Measure, Saving};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
 use crate::reader::Field;
-use crate::words::{Mode, Model, Origin, SavingMode};
-use crate::written::{Checkpoint as Written, Document, FILES_MAX};
+use crate::table::Table as _;
+use crate::words::{Mode, Origin};
+use crate::written::{Checkpoint as Written, CheckpointNeed, Document, FILES_MAX};
 
+use super::checkpoint_need;
 use super::limits;
 use super::load;
 use super::target::{self, Resolved};
@@ -39,6 +42,9 @@ pub(super) struct CheckpointInput<'a> {
     pub(super) need: Option<&'a Need>,
     pub(super) load: Option<&'a load::Load>,
     pub(super) targets: &'a [&'a Resolved<'a>],
+    /// Bytes that are written for reads, below each path.
+    pub(super) dataset_bytes: u64,
+    pub(super) host: &'a HostFacts,
 }
 
 /// The checkpoints of a scenario.
@@ -65,12 +71,14 @@ pub(super) fn resolve(
     problems: &mut Problems,
 ) -> Option<Checkpoints> {
     let written = &asked.written.checkpoint;
-    if *written == Written::default() {
+    let needed = checkpoint_need::table(&asked.written.need);
+    if *written == Written::default() && needed.is_none() {
         return None;
     }
     let before = problems.len();
     refuse(asked, problems);
-    let (size, need) = (size(written, asked.need?)?, asked.need?);
+    let need = asked.need?;
+    let size = size(written, needed, need)?;
     let block = written.block_size.value_or(BLOCK_DEFAULT_BYTES)?;
     if block > BLOCK_MAX_BYTES {
         let problem = Problem::new("`checkpoint.block_size` is at most 64 MiB");
@@ -91,8 +99,20 @@ pub(super) fn resolve(
     };
     let modes = if trains { modes(written, &plan, need)? } else { Vec::new() };
     let restore = written.restore.value_or(true)?;
-    let span = written.size.span().or(written.model.span());
+    // What a table says is written, and refused where there is no room; of what a need asks for as much as there is room for.
+    let is_needed = written.model.is_absent() && written.size.is_absent();
+    let free = free_bytes(asked, to).filter(|_| is_needed);
+    let plan = free.and_then(|free| needed::fitting(&plan, free, restore)).unwrap_or(plan);
+    let span = written.size.span().or(written.model.span()).or(needed.map(|table| table.name.span));
     (problems.len() == before).then_some(Checkpoints { plan, modes, every_steps, to, restore, span })
+}
+
+/// Least room that any path has to which checkpoints are written, beside the datasets; `None` where no path says.
+fn free_bytes(asked: &CheckpointInput<'_>, to: Option<usize>) -> Option<u64> {
+    let written = asked.targets.iter().enumerate().filter(|(index, _)| to.is_none_or(|to| to == *index));
+    let facts = written.filter_map(|(_, target)| asked.host.paths.get(limits::path(target)?));
+    let free = facts.filter_map(|facts| facts.free_bytes).min()?;
+    Some(free.saturating_sub(asked.dataset_bytes))
 }
 
 fn trains(asked: &CheckpointInput<'_>) -> bool {
@@ -106,7 +126,7 @@ struct Size {
     files: u32,
 }
 
-fn size(written: &Written, need: &Need) -> Option<Size> {
+fn size(written: &Written, needed: Option<&CheckpointNeed>, need: &Need) -> Option<Size> {
     let (share, part) = match written.scale.entry()? {
         Some(scale) => (scale.value.share, format!(", {} of it", scale.value.words)),
         None => (1.0, String::new()),
@@ -115,6 +135,10 @@ fn size(written: &Written, need: &Need) -> Option<Size> {
     let (label, bytes, files) = match (&written.model, &written.size) {
         (Field::Given(model), Field::Absent) => of_model(model.value.0, accelerators),
         (Field::Absent, Field::Given(size)) => (feed::format_bytes(size.value.0), size.value.0, accelerators),
+        (Field::Absent, Field::Absent) => {
+            let model = needed?.model.given().map(|model| model.value.0);
+            needed::size(need.checkpoint.as_ref()?, model, accelerators)
+        }
         _ => return None,
     };
     let files = written.files.value_or(files.min(FILES_MAX as u32))?;
@@ -123,16 +147,14 @@ fn size(written: &Written, need: &Need) -> Option<Size> {
 }
 
 /// The part of a model's checkpoint that falls to a client with so many accelerators, one process each.
-fn of_model(model: Model, accelerators: u32) -> (String, u64, u32) {
-    let processes = accelerators.min(model.processes);
-    let all = u128::from(model.weights_gib + model.optimizer_gib) << 30;
-    let bytes = (all * u128::from(processes) / u128::from(model.processes)) as u64;
-    let label = if processes == model.processes {
+fn of_model(model: CheckpointModel, accelerators: u32) -> (String, u64, u32) {
+    let share = model.host_share(accelerators);
+    let label = if share.processes == model.processes() {
         model.name.to_owned()
     } else {
-        format!("{}, {processes} of {} processes", model.name, model.processes)
+        format!("{}, {} of {} processes", model.name, share.processes, model.processes())
     };
-    (label, bytes, 2 * processes)
+    (label, share.bytes, share.files)
 }
 
 /// The target that is written to, where one is named.
@@ -162,10 +184,10 @@ fn modes(written: &Written, plan: &Checkpoint, need: &Need) -> Option<Vec<Saving
     let copy_s = feed::formula::checkpoint_copy_s(plan.bytes() as f64, need.accelerators, bandwidth_bps);
     let copy_ns = written.copy_time.value_or((copy_s * 1e9).round() as u64)?;
     let saving = |mode| match mode {
-        SavingMode::Sync => Saving::Sync,
-        SavingMode::Async => Saving::Async { copy_ns },
+        SaveKind::Sync => Saving::Sync,
+        SaveKind::Async => Saving::Async { copy_ns },
     };
-    let modes = written.mode.value_or(vec![SavingMode::Sync, SavingMode::Async])?;
+    let modes = written.mode.value_or(needed::kinds(need.checkpoint.as_ref()))?;
     Some(modes.into_iter().map(saving).collect())
 }
 
@@ -176,19 +198,51 @@ fn every(asked: &CheckpointInput<'_>, measure: Option<&Measure>) -> u64 {
         Load::Training(training) => Some(training.compute_ns.max(1)),
         Load::Closed | Load::Paced(_) => None,
     });
+    let compute_ns = compute_ns.min();
     let steps = match measure.map(|measure| measure.limit) {
         Some(Limit::Steps { steps, .. }) => Some(steps),
-        Some(Limit::Duration { duration_ns }) => compute_ns.min().map(|ns| duration_ns / ns),
+        Some(Limit::Duration { duration_ns }) => compute_ns.map(|ns| duration_ns / ns),
         Some(Limit::Bytes { .. } | Limit::Epochs { .. }) | None => None,
     };
-    steps.map_or(EVERY_DEFAULT_MAX, |steps| (steps / CHECKPOINTS_OF_A_REPETITION).clamp(1, EVERY_DEFAULT_MAX))
+    let of_repetition = steps
+        .map_or(EVERY_DEFAULT_MAX, |steps| (steps / CHECKPOINTS_OF_A_REPETITION).clamp(1, EVERY_DEFAULT_MAX));
+    // No rarer than the need has them, and as often as a repetition sees some.
+    let every_ns = asked.need.and_then(|need| need.checkpoint.as_ref()?.every_ns);
+    let of_need = every_ns.zip(compute_ns).map(|(every, compute)| (every / compute).max(1));
+    of_need.map_or(of_repetition, |steps| steps.min(of_repetition))
 }
 
 /// Refuses what no checkpoint goes with.
 fn refuse(asked: &CheckpointInput<'_>, problems: &mut Problems) {
+    refuse_unsized(asked, problems);
+    refuse_unrestored(asked, problems);
     refuse_existing(asked, problems);
     refuse_targets(asked, problems);
     refuse_threads(asked, problems);
+}
+
+/// Refuses a table that does not say how much is written, where no need does.
+fn refuse_unsized(asked: &CheckpointInput<'_>, problems: &mut Problems) {
+    let written = &asked.written.checkpoint;
+    let is_sized = written.model.key().or(written.size.key()).is_some();
+    if is_sized || checkpoint_need::table(&asked.written.need).is_some() {
+        return;
+    }
+    let problem = Problem::absent("`checkpoint` has neither a model nor a size: what is written?")
+        .at(written.name.span, "says nothing of its size");
+    problems.push(problem.help(format!("for example checkpoint = {}", Written::EXAMPLE)));
+}
+
+/// Refuses to leave out the restore that a need asks for.
+fn refuse_unrestored(asked: &CheckpointInput<'_>, problems: &mut Problems) {
+    let needed = checkpoint_need::table(&asked.written.need).and_then(|table| table.restore_within.key());
+    let left_out = asked.written.checkpoint.restore.given().filter(|restore| !restore.value.0);
+    if let Some((asks, restore)) = needed.zip(left_out) {
+        let problem = Problem::new("the need asks for a restore, and none is made")
+            .at(restore.span, "leaves it out")
+            .also(asks, "asks for one");
+        problems.push(problem.help("remove `checkpoint.restore`"));
+    }
 }
 
 /// Refuses to write where the scenario promises that nothing is written.
@@ -213,6 +267,7 @@ fn refuse_targets(asked: &CheckpointInput<'_>, problems: &mut Problems) {
             Problem::new("checkpoints can be written to none of the targets").also_if(at, "asks for them");
         problems.push(problem.help("add a target that is a folder, an NFS export or a bucket"));
     }
+    refuse_unwritable(asked, problems);
     let Some(durable) = written.durable.given().filter(|durable| !durable.value.0) else { return };
     for target in asked.targets.iter().filter(writable).filter(|target| target.network.is_some()) {
         let name = &target.target.name;
@@ -221,6 +276,24 @@ fn refuse_targets(asked: &CheckpointInput<'_>, problems: &mut Problems) {
                 .at(durable.span, "asks for less")
                 .also(target.at(), "does not know less");
         problems.push(problem.help("remove `checkpoint.durable`"));
+    }
+}
+
+/// Refuses targets that a need of checkpoints could not be held against, where no other takes them.
+fn refuse_unwritable(asked: &CheckpointInput<'_>, problems: &mut Problems) {
+    let Some(needed) = checkpoint_need::table(&asked.written.need) else { return };
+    let is_storage = |target: &&&Resolved<'_>| target.target.config.is_storage();
+    let writable = |target: &&&Resolved<'_>| target.target.config.capabilities().writable;
+    if !asked.written.checkpoint.to.is_absent() || !asked.targets.iter().any(|target| writable(&target)) {
+        return;
+    }
+    for target in asked.targets.iter().filter(is_storage).filter(|target| !writable(target)) {
+        let name = &target.target.name;
+        let problem =
+            Problem::new(format!("no checkpoint can be written to `{name}`, and the need asks for them"))
+                .at(target.at(), "can only be read")
+                .also(needed.name.span, "asks for checkpoints");
+        problems.push(problem.help("name the target that they are written to with checkpoint.to"));
     }
 }
 

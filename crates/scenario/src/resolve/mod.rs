@@ -9,6 +9,8 @@ mod block;
 mod cache;
 mod cells;
 mod checkpoint;
+mod checkpoint_need;
+mod checkpoints_alone;
 mod connections;
 mod copy;
 mod dataset;
@@ -57,6 +59,9 @@ pub(crate) fn plan(
 ) -> Option<Plan> {
     // The need comes first, since samples, jobs and lines take their defaults from it.
     let need = need::resolve(written, problems);
+    if let Some(need) = need.as_ref().filter(|need| !need.asks_reads()) {
+        return checkpoints_alone::plan(name, written, need.clone(), host, problems);
+    }
     let devices = device::Devices::of(written, host);
     let tasks = task::tasks(written);
     let order = order::resolve(written, &tasks, host, problems);
@@ -81,8 +86,14 @@ pub(crate) fn plan(
         limits::disk(&usable, datasets, &written.dataset, host, problems);
         limits::devices(written, datasets, host, problems);
     }
-    let asked =
-        checkpoint::CheckpointInput { written, need: need.as_ref(), load: load.as_ref(), targets: &usable };
+    let asked = checkpoint::CheckpointInput {
+        written,
+        need: need.as_ref(),
+        load: load.as_ref(),
+        targets: &usable,
+        dataset_bytes: datasets.as_ref().map_or(0, dataset::Datasets::bytes_to_write),
+        host,
+    };
     let checkpoints = checkpoint::resolve(&asked, measure.as_ref(), problems);
     let parts = datasets.as_ref().zip(load.as_ref());
     // A wrong `measure` has been reported, so that this plan never runs; any seed lets the rest be checked.
@@ -109,17 +120,8 @@ pub(crate) fn plan(
         }
         (_, cells, _) => cells,
     };
-    let by_sample = |datasets: &&dataset::Datasets| {
-        load.as_ref().is_none_or(|load| load.orders.take_samples_of_files(datasets))
-    };
-    if let (Some((Mode::Training, Some(mode))), Some(datasets)) =
-        (task::mode(&written.load), datasets.as_ref().filter(by_sample))
-    {
-        training::refuse_uneven(&usable, datasets, &tasks, mode, problems);
-    }
-    let parts = datasets.as_ref().zip(load.as_ref());
-    if parts.is_some_and(|(datasets, load)| load.orders.take_existing_apart(datasets)) {
-        training::refuse_decoders(&written.training.decode, &tasks, problems);
+    if let Some(datasets) = &datasets {
+        refuse_jobs(written, &usable, (datasets, load.as_ref()), &tasks, problems);
     }
     // Of a closed loop, which knows no readers of its own; those of a job are in its cells.
     let loader_depth = training::loader_depth(written, need.as_ref(), &tasks, problems);
@@ -142,6 +144,24 @@ pub(crate) fn plan(
         gate: gate?,
         expect: expect::resolve(&written.expect),
     })
+}
+
+/// Refuses jobs that the data do not go with.
+fn refuse_jobs(
+    written: &Document,
+    targets: &[&target::Resolved<'_>],
+    (datasets, load): (&dataset::Datasets, Option<&load::Load>),
+    tasks: &[task::Task],
+    problems: &mut Problems,
+) {
+    if let Some((Mode::Training, Some(mode))) = task::mode(&written.load)
+        && load.is_none_or(|load| load.orders.take_samples_of_files(datasets))
+    {
+        training::refuse_uneven(targets, datasets, tasks, mode, problems);
+    }
+    if load.is_some_and(|load| load.orders.take_existing_apart(datasets)) {
+        training::refuse_decoders(&written.training.decode, tasks, problems);
+    }
 }
 
 /// Every cell that reads, unless there are too many, and those that copy.
@@ -186,7 +206,7 @@ fn load(
     let orders = access::resolve(&written.load, &schedule, problems);
     // A checkpoint is due when the last accelerator has ended a step, which one thread alone can know
     // without asking others.
-    let together = written.checkpoint.is_written();
+    let together = written.checkpoint.is_written() || checkpoint_need::table(&written.need).is_some();
     let load = load::resolve(&written.load, tasks.to_vec(), (schedule, orders?), blocks?)?;
     Some(load::Load { together, ..load })
 }

@@ -9,7 +9,7 @@ use crate::value::split_hint;
 use crate::words::Mode;
 use crate::written::{Document, NEED_EXAMPLES, Need, NeedTable};
 
-use super::task;
+use super::{checkpoint_need, task};
 
 /// A form of the table: the keys that are only its own, those it must have, those it may have.
 struct Form {
@@ -27,29 +27,50 @@ const FORMS: [Form; 4] = [
         name: "a workload profile",
         own: &["workload", "accelerator"],
         required: &["workload", "accelerator", "count"],
-        optional: &["hosts", "utilization", "hold", "scope"],
+        optional: &["hosts", "utilization", "hold", "scope", "checkpoint"],
         spec: profile,
     },
-    Form { name: "a rate", own: &["rate"], required: &["rate"], optional: &["utilization"], spec: rate },
+    Form {
+        name: "a rate",
+        own: &["rate"],
+        required: &["rate"],
+        optional: &["utilization", "checkpoint"],
+        spec: rate,
+    },
     Form {
         name: "a batch and its step time",
         own: &["batch", "step_time", "sample_size"],
         required: &["batch", "step_time", "sample_size", "count"],
-        optional: &["hosts", "utilization", "hold", "scope"],
+        optional: &["hosts", "utilization", "hold", "scope", "checkpoint"],
         spec: batch,
     },
     Form {
         name: "tokens per second",
         own: &["tokens_per_second", "token_size"],
         required: &["tokens_per_second", "token_size"],
-        optional: &["hosts", "utilization", "scope"],
+        optional: &["hosts", "utilization", "scope", "checkpoint"],
         spec: tokens,
     },
 ];
 
+/// What stands beside checkpoints where nothing is read.
+const ALONE: Form = Form {
+    name: "checkpoints alone",
+    own: &["checkpoint"],
+    required: &["checkpoint"],
+    optional: &["scope"],
+    spec: |_| None,
+};
+
 /// The need of this client.
 pub(super) fn resolve(document: &Document, problems: &mut Problems) -> Option<feed::Need> {
     let entry = document.need.given()?;
+    if let Need::Table(table) = &entry.value
+        && FORMS.iter().all(|form| !is_written(table, form))
+        && table.checkpoint.key().is_some()
+    {
+        return of_checkpoints(entry, table, problems);
+    }
     let spec = match &entry.value {
         Need::Short(text) => NeedSpec::parse_short(text).map_err(|error| impossible(entry, &error)),
         Need::Table(table) => from_table(entry, table, problems).map(Ok)?,
@@ -62,7 +83,21 @@ pub(super) fn resolve(document: &Document, problems: &mut Problems) -> Option<fe
         Some(hold) => need.holding(hold),
         None => need,
     };
-    Some(feed::Need { scope: table.scope.value_or(feed::Scope::default())?, ..need })
+    let checkpoint = checkpoint_need::resolve(table, problems)?;
+    Some(feed::Need { scope: table.scope.value_or(feed::Scope::default())?, checkpoint, ..need })
+}
+
+/// A need of checkpoints without any reads.
+fn of_checkpoints(entry: &Entry<Need>, table: &NeedTable, problems: &mut Problems) -> Option<feed::Need> {
+    let fits = check_form(entry, &ALONE, table.checkpoint.key()?, &table.keys(), problems);
+    let checkpoint = checkpoint_need::resolve(table, problems)??;
+    let scope = table.scope.value_or(feed::Scope::default())?;
+    fits.then(|| feed::Need { scope, ..feed::Need::of_checkpoints(checkpoint) })
+}
+
+/// Whether any key that is only this form's was written.
+fn is_written(table: &NeedTable, form: &Form) -> bool {
+    table.keys().iter().any(|key| form.own.contains(&key.name) && key.at.is_some())
 }
 
 /// A rate that a training job is held against has the line of jobs by default, since no job is busy all the time.

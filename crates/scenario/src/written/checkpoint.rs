@@ -1,5 +1,7 @@
 //! `checkpoint` as written.
 
+use feed::{CheckpointModel, SaveKind};
+
 use crate::diagnostic::{Problem, Problems};
 use crate::document::{Node, Value};
 use crate::list::Axis;
@@ -7,7 +9,7 @@ use crate::only::Only::SavedByJob;
 use crate::reader::{Written, wrong_type};
 use crate::table::{Table, table};
 use crate::value::{Count, Flag, Pause, Rate, Size, Text, Whole, schema};
-use crate::words::{Model, SavingMode, Word};
+use crate::words::Word;
 
 /// Most files of a checkpoint on one client.
 // Two for each accelerator that one client can play are 8,192; the rest is room for checkpoints that are
@@ -20,12 +22,13 @@ const KEEP_MAX: u64 = 100;
 table! {
     /// Checkpoints: written one after the other, read back, and beside a training job. Each target on which feedline may write
     /// gets cells of its own for them.
-    #[schemars(extend("oneOf" = [{ "required": ["model"] }, { "required": ["size"] }]))]
+    #[schemars(extend("not" = { "required": ["model", "size"] }))]
     pub(crate) struct Checkpoint {
         /// A model whose checkpoint, with the state of its optimizer, is written: this client's part of it, which is that of
         /// one process for each of the need's accelerators.
-        model: Word<Model>,
-        /// Bytes that this client writes, where no model says it.
+        model: Word<CheckpointModel>,
+        /// Bytes that this client writes, where no model says it. Default of both, where `need.checkpoint` asks for
+        /// checkpoints: what it asks of one host, or the largest power of two of it for which a path has room.
         size: Size,
         /// The part of it that is written, as `"1/64"` or a number; every result says so. Default: all of it.
         scale: Scale,
@@ -36,7 +39,7 @@ table! {
         /// quarter of the steps that a repetition can hold, at most 100.
         every: Count => [SavedByJob],
         /// Who waits for the checkpoint of a training job. Each is measured beside the same job without any. Default: both.
-        mode: Axis<Word<SavingMode>> => [SavedByJob],
+        mode: Axis<Word<SaveKind>> => [SavedByJob],
         /// Time in which accelerators copy their state before an asynchronous write. Default: what the copy takes at
         /// `copy_bandwidth`.
         copy_time: Pause => [SavedByJob],
@@ -62,19 +65,13 @@ impl Table for Checkpoint {
     const EXAMPLE: &'static str = "{ model = \"llama3-8b\", scale = \"1/64\" }";
 
     fn check(&self, problems: &mut Problems) {
-        match (self.model.key(), self.size.key()) {
-            (None, None) => problems.push(
-                Problem::absent("`checkpoint` has neither a model nor a size: what is written?")
-                    .at(self.name.span, "says nothing of its size")
-                    .help(format!("for example checkpoint = {}", Self::EXAMPLE)),
-            ),
-            // Neither wins: the size might be that of the model on other accelerators.
-            (Some(model), Some(size)) => problems.push(
+        // Neither wins: the size might be that of the model on other accelerators.
+        if let (Some(model), Some(size)) = (self.model.key(), self.size.key()) {
+            problems.push(
                 Problem::new("`checkpoint.model` and `checkpoint.size` both say how much is written")
                     .at(model, "remove this")
                     .at(size, "or this"),
-            ),
-            _ => {}
+            );
         }
     }
 }

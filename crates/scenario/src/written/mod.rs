@@ -5,6 +5,7 @@
 mod about;
 mod address;
 mod checkpoint;
+mod checkpoint_need;
 mod copy;
 mod dataset;
 mod emulate;
@@ -24,6 +25,7 @@ use schemars::JsonSchema;
 pub(crate) use about::{About, Price};
 pub(crate) use address::{Address, AzureAddress, NfsAddress, S3Address};
 pub(crate) use checkpoint::{Checkpoint, FILES_MAX};
+pub(crate) use checkpoint_need::CheckpointNeed;
 pub(crate) use copy::{COPY_THREADS_MAX, Copy, Pack};
 pub(crate) use dataset::{Columns, Dataset};
 pub(crate) use emulate::Emulate;
@@ -46,6 +48,11 @@ use crate::value::{Text, Whole};
 #[derive(Debug, Clone, Default, PartialEq, JsonSchema)]
 #[schemars(default, deny_unknown_fields, title = "feedline scenario, version 1")]
 #[schemars(extend("required" = ["version", "need", "targets"]))]
+// How much is written a table of checkpoints says, or a need of them.
+#[schemars(extend("allOf" = [{ "anyOf": [
+    { "properties": { "checkpoint": { "anyOf": [{ "required": ["model"] }, { "required": ["size"] }] } } },
+    { "properties": { "need": { "type": "object", "required": ["checkpoint"] } } },
+] }]))]
 pub(crate) struct Document {
     /// Version of the scenario format: 1.
     // Required and not assumed: a file without it would change its meaning with the first version that

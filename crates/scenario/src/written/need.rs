@@ -1,4 +1,4 @@
-//! `need` as written: a short form or one of four tables.
+//! `need` as written: a short form or one of five tables.
 
 use feed::{Hold, Scope};
 
@@ -9,6 +9,8 @@ use crate::table::{Table, table};
 use crate::value::{Count, Duration, Fraction, Number, Rate, Size, Text, Whole, schema};
 use crate::words::Word;
 
+use super::checkpoint_need::CheckpointNeed;
+
 /// Every form of a need, for whoever wrote none.
 // All forms at once: whoever has no profile has to see that there are others.
 pub(crate) const EXAMPLES: &str = "write one of
@@ -16,7 +18,8 @@ need = \"8xh100:resnet50\"
 need = { workload = \"resnet50\", accelerator = \"h100\", count = 8 }
 need = { rate = \"2.5 GB/s\" }
 need = { batch = 400, step_time = \"224ms\", sample_size = \"114660 B\", count = 8 }
-need = { tokens_per_second = 2e6, token_size = \"4 B\" }";
+need = { tokens_per_second = 2e6, token_size = \"4 B\" }
+need = { checkpoint = { bytes = \"912 GB\", within = \"30s\" } }";
 
 /// What the accelerators consume.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,12 +61,16 @@ schema!(Need, "need", |generator| {
 type Accelerators = Whole<1, { feed::COUNT_MAX as u64 }>;
 
 table! {
-    /// A workload profile, a rate, a batch and its step time, or a rate of tokens.
+    /// A workload profile, a rate, a batch and its step time, or a rate of tokens; checkpoints beside any of them, or alone.
     #[schemars(extend("oneOf" = [
         { "required": ["workload", "accelerator", "count"] },
         { "required": ["rate"] },
         { "required": ["batch", "step_time", "sample_size", "count"] },
         { "required": ["tokens_per_second", "token_size"] },
+        { "required": ["checkpoint"], "not": { "anyOf": [
+            { "required": ["workload"] }, { "required": ["rate"] }, { "required": ["batch"] },
+            { "required": ["tokens_per_second"] },
+        ] } },
     ]))]
     pub(crate) struct NeedTable {
         /// Workload of a profile: unet3d, resnet50, cosmoflow, retinanet, flux, dlrm, llama3-8b, llama3-70b, llama3-405b.
@@ -94,6 +101,8 @@ table! {
         tokens_per_second: Number,
         /// Bytes of one token as stored.
         token_size: Size,
+        /// What checkpoints of the job ask for, in which time they are written and read back. Default: nothing is asked.
+        checkpoint: CheckpointNeed,
     }
 }
 

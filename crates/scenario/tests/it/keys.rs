@@ -44,6 +44,8 @@ const PACK: &str = "copy.pack=webdataset";
 const WHOLE: &str = "load.operation=read_file";
 const SAVES: &str = "checkpoint={ size = \"1 GB\", scale = \"1/2\" }";
 const SAVES_MODEL: &str = "checkpoint={ model = \"llama3-8b\", scale = \"1/64\" }";
+const NEEDED: &str = "need={ rate = \"1 GB/s\", checkpoint = { bytes = \"1 GB\", within = \"5s\" } }";
+const NEEDED_MODEL: &str = "need={ checkpoint = { model = \"llama3-8b\", within = \"5s\", hosts = 8 } }";
 const NO_RING: &str = "no io_uring";
 
 /// Key, overrides on which it builds, and the override that must change the outcome.
@@ -58,6 +60,14 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("need.utilization", &[PROFILE], "need.utilization=0.5"),
     ("need.hold", &[PROFILE, "dataset.sample_size=1 MiB", "need.hold=samples"], "need.hold=bytes"),
     ("need.scope", &[PROFILE, "need.hosts=2"], "need.scope=host"),
+    ("need.checkpoint", &["need={ rate = \"1 GB/s\" }"], NEEDED),
+    ("need.checkpoint.model", &[NEEDED_MODEL], "need.checkpoint.model=llama3-70b"),
+    ("need.checkpoint.bytes", &[NEEDED], "need.checkpoint.bytes=2 GB"),
+    ("need.checkpoint.within", &[NEEDED], "need.checkpoint.within=7s"),
+    ("need.checkpoint.every", &[NEEDED], "need.checkpoint.every=30m"),
+    ("need.checkpoint.hosts", &[NEEDED], "need.checkpoint.hosts=4"),
+    ("need.checkpoint.restore_within", &[NEEDED], "need.checkpoint.restore_within=9s"),
+    ("need.checkpoint.kind", &[NEEDED], "need.checkpoint.kind=async"),
     ("need.rate", &["need={ rate = \"2 GB/s\" }"], "need.rate=3 GB/s"),
     ("need.batch", &[BATCH], "need.batch=200"),
     ("need.step_time", &[BATCH], "need.step_time=2s"),

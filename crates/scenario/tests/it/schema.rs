@@ -51,7 +51,7 @@ fn collect(schema: &Value, path: &str, keys: &mut BTreeSet<String>) {
 
 /// Dotted keys that the reader knows, from what it says of an unknown key in each table.
 pub(crate) fn accepted_keys() -> BTreeSet<String> {
-    let text = "_ = 1\nneed._ = 1\ndataset._ = 1\ntargets.t._ = 1\n\
+    let text = "_ = 1\nneed._ = 1\nneed.checkpoint._ = 1\ndataset._ = 1\ntargets.t._ = 1\n\
                 targets.t.about._ = 1\ntargets.t.price._ = 1\ntargets.t.emulate._ = 1\n\
                 targets.t.emulate.first_byte._ = 1\ntargets.t.emulate.metadata._ = 1\n\
                 targets.t.emulate.faults._ = 1\nload._ = 1\ncache_tier._ = 1\ntraining._ = 1\ntraining.decode._ = 1\ncheckpoint._ = 1\nmeasure._ = 1\ngate._ = 1\n\

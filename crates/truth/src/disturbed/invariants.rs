@@ -185,14 +185,14 @@ fn verdicts(stage: &Stage<'_>, ran: &Ran, summary: &Summary) -> Vec<String> {
             wrong.push(format!("{} has no verdict", target.name));
         }
     }
-    for verdict in summary.verdicts.iter().filter(|verdict| verdict.judgement == Judgement::Feeds) {
-        let Some(cell) = &verdict.cell else {
+    for verdict in summary.verdicts.iter().filter(|verdict| verdict.judgement() == Judgement::Feeds) {
+        let Some(cell) = verdict.cell() else {
             wrong.push(format!("{} feeds by no cell", verdict.target));
             continue;
         };
         let fresh: Vec<&Rep> = ran
             .reps()
-            .filter(|rep| rep.cell == *cell && rep.role == Role::Confirm && rep.outage.is_none())
+            .filter(|rep| rep.cell == cell && rep.role == Role::Confirm && rep.outage.is_none())
             .collect();
         wrong.extend(
             feeding(stage, ran, &fresh).into_iter().map(|why| format!("{cell} is said to feed: {why}")),

@@ -105,7 +105,7 @@ impl Ran {
             lies_seen: count(|rep| rep.errors.contains_key("corrupt")),
             abandoned: self.logs.values().filter_map(|log| log.abandoned).map(u64::from).sum(),
             gone_on: 0,
-            feeds: summary.verdicts.iter().filter(|one| one.judgement == feed::Judgement::Feeds).count()
+            feeds: summary.verdicts.iter().filter(|one| one.judgement() == feed::Judgement::Feeds).count()
                 as u64,
         }
     }

@@ -88,7 +88,7 @@ fn training(outcomes: &[CheckpointOutcome]) -> Builder {
 #[test]
 fn a_verdict_on_a_job_with_checkpoints_says_so_and_what_it_is_without() {
     let builder = training(&[CheckpointOutcome::Complete]);
-    let verdict = summarise(&builder.record()).verdicts[0].clone();
+    let verdict = crate::fixture::reads_of(&builder);
     assert_eq!(verdict.cell.as_deref(), Some("made"), "the harder job is judged");
     let is_so = |one: &Unreached| matches!(one, Unreached::JudgedWithCheckpoints { plan, without_au: Some(_) } if plan.label == "1 GB");
     assert!(verdict.unreached.iter().any(is_so), "{:?}", verdict.unreached);
@@ -105,7 +105,7 @@ fn a_job_that_checkpoints_keep_from_its_utilization_is_told_beside_the_verdict_o
             let confirmed = job_rep("plain", number, stall, 64.0);
             builder.push(Rep { role: Role::Confirm, ..confirmed });
         }
-        summarise(&builder.record()).verdicts[0].unreached.clone()
+        crate::fixture::reads_of(&builder).unreached
     };
     assert!(matches!(&told(0.95)[..], [Unreached::WithCheckpoints { .. }]), "{:?}", told(0.95));
     assert!(told(0.1).is_empty(), "{:?}", told(0.1));

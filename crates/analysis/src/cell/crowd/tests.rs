@@ -6,15 +6,15 @@ use crate::cell::flag::{Flag, Gravity};
 use crate::cell::training::Stall;
 use crate::cell::training::bound::Bound;
 use crate::fixture::{Builder, ceiling, confirmed_at, confirmed_job, figures, job_rep, null_control};
-use crate::{Cause, Verdict, summarise};
+use crate::{Cause, ReadVerdict};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// The verdict where three repetitions reach this share of the line.
-fn verdict(of_line: f64, edit: impl Fn(&mut Rep)) -> Verdict {
+fn verdict(of_line: f64, edit: impl Fn(&mut Rep)) -> ReadVerdict {
     let mut builder = confirmed_at(&[of_line; 3]);
     builder.edit_reps("c", edit);
-    summarise(&builder.record()).verdicts[0].clone()
+    crate::fixture::reads_of(&builder)
 }
 
 /// Its eight threads waited so long, added up.

@@ -4,7 +4,8 @@ use record::counter;
 use crate::cell::flag::{Flag, Gravity};
 use crate::fixture::{Builder, confirmed_at, figures};
 use crate::{
-    Cause, Condition, GateResult, NoVerdict, NotJudged, Paced, Percentile, Verdict, WhyUnmet, gate, summarise,
+    Cause, Condition, GateResult, NoVerdict, NotJudged, Paced, Percentile, ReadVerdict, WhyUnmet, gate,
+    summarise,
 };
 
 /// One cell paced at a share of the line, of which a share is served.
@@ -18,8 +19,8 @@ fn paced(builder: &Builder) -> Paced {
     figures(builder, "c").paced.unwrap()
 }
 
-fn verdict(builder: &Builder) -> Verdict {
-    summarise(&builder.record()).verdicts[0].clone()
+fn verdict(builder: &Builder) -> ReadVerdict {
+    crate::fixture::reads_of(builder)
 }
 
 /// The flag that leaves a verdict open.

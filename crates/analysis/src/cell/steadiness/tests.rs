@@ -164,17 +164,17 @@ fn a_flag_tells_the_worst_window_and_how_many() {
 fn a_fall_below_the_line_takes_feeds_back_and_one_above_it_does_not() {
     // The line is 900 MB/s; both have a mean above it.
     let above = summary_of(&[1_500, 1_450, 1_400, 1_350, 1_300]);
-    assert_eq!(above.verdicts[0].judgement, feed::Judgement::Feeds);
+    assert_eq!(above.verdicts[0].judgement(), feed::Judgement::Feeds);
     assert!(unsteady(&above)[0].gravity() == Gravity::Informs);
     let below = summary_of(&[1_060, 1_010, 960, 910, 870]);
     assert!(matches!(unsteady(&below)[0], Flag::NotSteady { .. }));
-    assert_eq!(below.verdicts[0].judgement, feed::Judgement::Uncertain);
-    let cause = &below.verdicts[0].cause;
+    assert_eq!(below.verdicts[0].judgement(), feed::Judgement::Uncertain);
+    let cause = &below.verdicts[0].of_reads().unwrap().cause;
     assert!(matches!(cause, Cause::Flagged(Flag::NotSteady { repetitions: 3, made: 3, .. })), "{cause:?}");
     let starved = summary_of(&[600, 550, 500, 450, 400]);
-    assert_eq!(starved.verdicts[0].judgement, feed::Judgement::Starves);
+    assert_eq!(starved.verdicts[0].judgement(), feed::Judgement::Starves);
     let rising = summary_of(&[700, 760, 830, 900, 960]);
-    assert_eq!(rising.verdicts[0].judgement, feed::Judgement::Uncertain);
+    assert_eq!(rising.verdicts[0].judgement(), feed::Judgement::Uncertain);
 }
 
 #[test]

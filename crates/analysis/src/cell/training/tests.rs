@@ -7,8 +7,8 @@ use crate::fixture::{
     Builder, cell_of_job, confirmed_job, figures, job, job_rep, null_control, rep, trained,
 };
 use crate::{
-    Cause, DataLoader, Figures, Flag, GapCause, JobGap, MeasuredDecoding, Measurement, NotTested, Verdict,
-    summarise,
+    Cause, DataLoader, Figures, Flag, GapCause, JobGap, MeasuredDecoding, Measurement, NotTested,
+    ReadVerdict, summarise,
 };
 
 fn storage(share: f64) -> Stall {
@@ -288,9 +288,9 @@ fn storage_starves_nobody_where_decoding_makes_what_is_missing() {
             builder.push(one.clone());
             builder.push(Rep { role: Role::Confirm, ..one });
         }
-        summarise(&builder.record()).verdicts[0].clone()
+        crate::fixture::reads_of(&builder)
     };
-    let is_decode = |verdict: &Verdict| {
+    let is_decode = |verdict: &ReadVerdict| {
         matches!(verdict.cause, Cause::Flagged(Flag::WaitsElsewhere { .. }))
             && verdict.judgement == Judgement::Uncertain
     };

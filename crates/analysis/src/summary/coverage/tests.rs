@@ -165,7 +165,7 @@ fn names_in_memory_are_not_tested_by_files_that_are_opened() {
         let is_opening =
             |one: &&NotTested| matches!(one, NotTested::Opening { .. } | NotTested::OpeningByNewNames);
         let opening: Vec<NotTested> = summary.not_tested.iter().filter(is_opening).cloned().collect();
-        (opening, summary.verdicts[0].conditions.clone())
+        (opening, summary.verdicts[0].of_reads().unwrap().conditions.clone())
     };
     for dropped in [None, Some(false)] {
         let conditions = vec![Condition::WholeFiles { names_dropped: false }];

@@ -5,7 +5,24 @@ use plan::{DatasetSpec, Plan, Task};
 
 /// `at 90 % busy (0.8 of 8 accelerators' worth idle): 12,857 samples/s = 1.47 GB/s at 114,660 B a sample`, and what is held
 /// where samples are not of the need's size.
+///
+/// Of checkpoints what one host is held against, behind the reads or alone.
 pub(crate) fn words(plan: &Plan) -> String {
+    let need = &plan.need;
+    let checkpoint = need.checkpoint.as_ref().map(|of| {
+        let restore = of.restore_bps().map(|bps| format!(", restore {}", format_bps(bps)));
+        format!(
+            "checkpoints {}: write {}{}",
+            of.host_words(),
+            format_bps(of.write_bps()),
+            restore.unwrap_or_default()
+        )
+    });
+    let reads = need.asks_reads().then(|| of_reads(plan));
+    reads.into_iter().chain(checkpoint).collect::<Vec<_>>().join("; ")
+}
+
+fn of_reads(plan: &Plan) -> String {
     let need = &plan.need;
     let sizes = sizes(plan);
     let idle = need.idle_at_line().map(|idle| format!(" ({idle})")).unwrap_or_default();

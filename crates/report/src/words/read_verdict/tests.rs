@@ -8,9 +8,8 @@ fn recorded(reason: &str) -> Gap {
 }
 
 /// A verdict on a closed loop at depth 8, whose load is one of 8 accelerators.
-fn verdict(judgement: Judgement, cause: Cause) -> Verdict {
-    Verdict {
-        target: "disk".to_owned(),
+fn verdict(judgement: Judgement, cause: Cause) -> ReadVerdict {
+    ReadVerdict {
         judgement,
         scope: Some(Scope {
             hosts_measured: 1,
@@ -25,7 +24,6 @@ fn verdict(judgement: Judgement, cause: Cause) -> Verdict {
             extrapolated: false,
         }),
         changed: None,
-        demo: false,
         cell: Some("c".to_owned()),
         engine: Some("io_uring".to_owned()),
         queue_depth: Some(8),
@@ -41,10 +39,10 @@ fn verdict(judgement: Judgement, cause: Cause) -> Verdict {
     }
 }
 
-fn of_job(judgement: Judgement, cause: Cause, au: f64) -> Verdict {
+fn of_job(judgement: Judgement, cause: Cause, au: f64) -> ReadVerdict {
     let played = Played { au, target: 0.9, readers: Some(8), prefetch: 8, diagnosis: None };
     let conditions = vec![Condition::WholeFiles { names_dropped: false }];
-    Verdict { played: Some(played), conditions, ..verdict(judgement, cause) }
+    ReadVerdict { played: Some(played), conditions, ..verdict(judgement, cause) }
 }
 
 fn apart() -> WayApart {
@@ -74,7 +72,7 @@ fn what_feeds_says_from_where_on_and_what_that_takes_of_a_loader() {
 fn what_starves_says_by_how_much_why_and_what_else_would_clear() {
     let cause = Cause::Short { share: 0.2, shape: Some(Shape::Flat { from: 4 }) };
     let clears = Some(ClearsOtherwise { apart: apart(), queue_depth: 2, more: 1 });
-    let starves = Verdict { feeds: Some(6), clears, ..verdict(Judgement::Starves, cause) };
+    let starves = ReadVerdict { feeds: Some(6), clears, ..verdict(Judgement::Starves, cause) };
     assert_eq!(
         sentence(&starves),
         "20 % short at depth 8 (io_uring); feeds 6 by division; flat from 4: bandwidth-bound; not confirmed: clears at \
@@ -88,7 +86,7 @@ fn an_open_verdict_says_what_would_decide_it() {
         let command = command.map(str::to_owned);
         let interval = Interval { low: 8_730.0, mean: 9_000.0, high: 9_360.0 };
         let cause = Cause::Straddles { made: 3, rounds, most: 12, command };
-        sentence(&Verdict { samples_per_s: Some(interval), ..verdict(Judgement::Uncertain, cause) })
+        sentence(&ReadVerdict { samples_per_s: Some(interval), ..verdict(Judgement::Uncertain, cause) })
     };
     let head = "interval straddles the line at depth 8 (io_uring): 97 to 104 % of it; ";
     let said = [
@@ -128,8 +126,7 @@ fn a_job_says_its_utilization_and_its_target() {
         format!("AU 71.3 % of the 90 % it needs with 8 readers, prefetch 8 (io_uring); {ways}")
     );
     assert!(short(0.899_9).starts_with("AU 89.99 % of the 90.00 % it needs with 8 readers"), "just below");
-    let mut demo = of_job(Judgement::Uncertain, Cause::Demo { of_line: Some(1.0) }, 0.95);
-    demo.demo = true;
+    let demo = of_job(Judgement::Uncertain, Cause::Demo { of_line: Some(1.0) }, 0.95);
     assert!(
         sentence(&demo).starts_with("AU 95.0 % with 8 readers, prefetch 8 (io_uring); server started by")
     );
@@ -142,6 +139,10 @@ fn every_other_cause_is_a_clause() {
             Cause::HostsOpen { hosts: 7 },
             "this host is fed at depth 8 (io_uring); 7 more were not tested; 8 outstanding take 1 worker for each of 8 \
              accelerators with blocking reads",
+        ),
+        (
+            Cause::SavesTooOften { without_au: 0.951 },
+            "short at depth 8 (io_uring) with saves more often than the need has them; without any AU 95.1 %",
         ),
         (
             Cause::BeyondLoader { reach: 4 },
