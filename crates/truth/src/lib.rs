@@ -5,6 +5,8 @@
 //! is. What may be said of it follows from the arithmetic of the model alone ([`truth`]), which shares no code with what is
 //! under test.
 //!
+//! A [`SavingWorld`] is a storage that is written to, and a need of checkpoints.
+//!
 //! [`disturbed`] plays storages that misbehave by a script instead, and holds what comes of it against what must hold of any
 //! run.
 
@@ -12,6 +14,7 @@ pub mod disturbed;
 mod draw;
 mod judge;
 pub mod play;
+mod saving;
 mod storage;
 mod table;
 pub mod truth;
@@ -19,6 +22,7 @@ mod world;
 
 pub use judge::{Finding, judge};
 pub use play::{Played, play};
+pub use saving::{SavingClass, SavingFinding, SavingWorld};
 pub use storage::{Change, Device, Others, RepTruth};
 pub use table::Table;
 pub use world::{Class, Held, Load, World};

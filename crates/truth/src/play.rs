@@ -91,7 +91,7 @@ fn ceiling(world: &World, plan: &Plan) -> Option<Ceiling> {
 
 /// Interleaved rounds, and fresh repetitions of what was chosen: what `feedline run` does between opening the storages and
 /// concluding.
-fn measure(
+pub(crate) fn measure(
     bench: &mut Bench<'_>,
     plan: &Plan,
     model: &Model,

@@ -46,6 +46,10 @@ pub(crate) fn of_run(source: &Source<'_>, judged: &Judged) -> Vec<NotTested> {
     list.extend((failed > 0).then_some(NotTested::FailedCells { cells: failed }));
     list.extend(lacks_second_reading(record, lines).then_some(NotTested::SecondReading));
     list.extend(later(judged));
+    // Checkpoints are neither opened sample by sample nor decoded.
+    if cells.need.as_ref().is_ok_and(|need| !need.asks_reads()) {
+        return list;
+    }
     list.extend(opening(lines, &cells, judged));
     list.extend(decode(&cells, judged));
     list

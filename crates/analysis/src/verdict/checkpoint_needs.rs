@@ -126,7 +126,7 @@ impl Asked<'_> {
         if ranks > 1 {
             return uncertain(CheckpointCause::Doubted(Doubt::SeveralRanks { ranks }));
         }
-        let flag = |gravity| forbidding(cell, gravity).map(CheckpointCause::Flagged);
+        let flag = |gravity| forbidding(part, cell, gravity).map(CheckpointCause::Flagged);
         let wrong = wrong_bytes(self.source.cells, &self.target.name).map(CheckpointCause::Flagged);
         if let Some(cause) = wrong.or_else(|| flag(Gravity::ForbidsVerdict)) {
             return uncertain(cause);
@@ -209,9 +209,14 @@ fn lost(timed: &Timed) -> Option<Doubt> {
 }
 
 /// The first doubt of this gravity in the figures of the fresh repetitions.
-fn forbidding(cell: &CellSummary, gravity: Gravity) -> Option<Flag> {
+fn forbidding(part: CheckpointPart, cell: &CellSummary, gravity: Gravity) -> Option<Flag> {
     let figures = cell.confirmed.as_ref().and_then(Measurement::figures)?;
     // What is wrong with the reads of a job is said of its reads; a client that was held up was so for its saves too.
     let is_of_saves = cell.cell.training.is_none() || gravity == Gravity::ForbidsStarves;
-    figures.flags.iter().filter(|_| is_of_saves).find(|flag| flag.gravity() == gravity).cloned()
+    // Saves are counted and timed one by one: those that failed are known, and no window cuts one.
+    let is_counted = |flag: &Flag| {
+        part == CheckpointPart::Write && matches!(flag, Flag::Errors { .. } | Flag::TooShort { .. })
+    };
+    let mut flags = figures.flags.iter().filter(|flag| is_of_saves && !is_counted(flag));
+    flags.find(|flag| flag.gravity() == gravity).cloned()
 }

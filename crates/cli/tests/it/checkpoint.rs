@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::faults::signal;
-use crate::harness::{Bench, network, until};
+use crate::harness::{Bench, finish, network, until};
 
 /// Two accelerators whose state is 3 MB in four files.
 const JOB: &str = r#"version = 1
@@ -140,4 +140,64 @@ fn checkpoints_larger_than_the_room_are_refused_before_anything_is_written() {
     bench.write("job.toml", &JOB.replace("12 MB", "4000000 TB"));
     bench.run(&["run", "job.toml", "--no-progress"]).exits(2).says("checkpoints").says("free on this path");
     assert!(folders(&bench).is_empty());
+}
+
+/// A need of checkpoints alone: 3 MB within an hour, of one host.
+const NEEDED: &str = r#"version = 1
+need.checkpoint = { bytes = "3 MB", within = "1h", every = "2h" }
+targets.disk = { at = "data", engine = "pread" }
+measure = { duration = "200ms", repetitions = 3 }
+gate.feeds = ["disk"]
+"#;
+
+/// What is said of each need of the only target.
+fn needs(bench: &Bench, args: &[&str]) -> Vec<(String, String)> {
+    let shown = finish(bench.bare(args));
+    let answer: Value = serde_json::from_str(&shown.out).unwrap();
+    let needs = answer["verdicts"][0]["needs"].as_array().unwrap();
+    let word = |need: &Value, key: &str| need[key].as_str().unwrap().to_owned();
+    needs.iter().map(|need| (word(need, "need"), word(need, "verdict"))).collect()
+}
+
+#[test]
+fn a_need_of_checkpoints_alone_is_judged_by_the_time_that_saves_take() {
+    let bench = Bench::new();
+    bench.write("job.toml", NEEDED);
+    bench.run(&["check", "job.toml"]).exits(0).says("line checkpoints 3 MB within 60 min: write 833 B/s");
+    bench.run(&["plan", "job.toml"]).exits(0).says("disk/pread/checkpoint/1x3000000B/qd1");
+    bench.run(&["need", "job.toml"]).exits(0).says("bytes / time = 3 MB / 60 min = 833 B/s");
+    bench
+        .run(&["run", "job.toml", "--no-progress"])
+        .exits(0)
+        .says("FEEDS disk")
+        .says("of the 60 min that it may take");
+    // An hour is enough on any machine, and a microsecond on none.
+    let args = ["run", "job.toml", "--no-progress", "--json", "--set", "need.checkpoint.within=1us"];
+    let said = needs(&bench, &args);
+    assert_eq!((said.len(), said[0].0.as_str()), (1, "write"));
+    assert_ne!(said[0].1, "FEEDS");
+    bench.run(&["clean", "job.toml"]).exits(0);
+    assert!(folders(&bench).is_empty());
+}
+
+#[test]
+fn a_smaller_checkpoint_than_is_asked_for_misses_no_gate_and_meets_none() {
+    let bench = Bench::new();
+    bench.write("job.toml", NEEDED);
+    let small = ["--set", "checkpoint.size=1 MB"];
+    let args = [&["run", "job.toml", "--no-progress"][..], &small].concat();
+    bench.run(&args).exits(0).says("UNCERTAIN disk").says("1 MB were measured, and one host has 3 MB");
+    let strict = [&args[..], &["--strict"]].concat();
+    bench.run(&strict).exits(5);
+}
+
+#[test]
+fn a_job_and_its_asynchronous_checkpoints_have_a_word_each() {
+    let bench = Bench::new();
+    let need = "count = 2, checkpoint = { bytes = \"3 MB\", within = \"1h\", kind = \"async\" } }";
+    let job = JOB.replace("count = 2 }", need).replace("size = \"12 MB\", scale = \"1/4\", ", "");
+    bench.write("job.toml", &job);
+    let said = needs(&bench, &["run", "job.toml", "--no-progress", "--json"]);
+    let names: Vec<&str> = said.iter().map(|(need, _)| need.as_str()).collect();
+    assert_eq!(names, ["reads", "write"]);
 }

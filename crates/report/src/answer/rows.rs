@@ -102,9 +102,9 @@ impl<'a> Need<'a> {
 /// Bytes per second at which a checkpoint was written or read back, by the interval of its time.
 fn checkpoint_bps(of: &CheckpointVerdict) -> Option<Interval> {
     let time_s = of.timed.as_ref()?.time_s?.interval?;
-    // A time whose interval reaches down to nothing gives no rate.
-    let bps = |seconds: f64| (seconds > 0.0).then(|| of.measured_bytes as f64 / seconds);
-    Some(Interval { low: bps(time_s.high)?, mean: bps(time_s.mean)?, high: bps(time_s.low)? })
+    // An interval of few repetitions may reach down to no time at all: then no rate is too high.
+    let bps = |seconds: f64| if seconds > 0.0 { of.measured_bytes as f64 / seconds } else { f64::INFINITY };
+    Some(Interval { low: bps(time_s.high), mean: bps(time_s.mean), high: bps(time_s.low) })
 }
 
 /// A row for each need of each judged target, as on every page.
@@ -166,8 +166,12 @@ fn unit(summary: &Summary, needs: &[Need<'_>]) -> Option<RateUnit> {
 }
 
 fn rate_words((low, high): (f64, f64), unit: Option<RateUnit>) -> String {
-    let own = unit.unwrap_or_else(|| RateUnit::for_largest(high));
+    let largest = if high.is_finite() { high } else { low };
+    let own = unit.unwrap_or_else(|| RateUnit::for_largest(largest));
     let name = if unit.is_some() { String::new() } else { format!(" {}", own.name) };
+    if !high.is_finite() {
+        return format!("> {}{name}", own.write(low.max(0.0)));
+    }
     format!("{} - {}{name}", own.write(low.max(0.0)), own.write(high))
 }
 
@@ -238,6 +242,9 @@ pub(super) fn gravity(demo: bool, judgement: Judgement) -> u8 {
 
 /// `87-95 %`; one figure where both ends are written alike, or are far beyond the line.
 fn range(rate: Interval, of: f64) -> String {
+    if !rate.high.is_finite() {
+        return format!("> {}", of_line(rate.low.max(0.0) / of));
+    }
     let (low, high) = (of_line(rate.low.max(0.0) / of), of_line(rate.high / of));
     match (low.strip_suffix(" %"), high.strip_suffix(" %")) {
         _ if low == high => low,

@@ -28,8 +28,11 @@ pub(crate) fn sentence(of: &CheckpointVerdict) -> String {
 pub(crate) fn reasons(of: &CheckpointVerdict) -> Vec<String> {
     let lost = of.lost_share.filter(|_| !matches!(of.cause, CheckpointCause::Demo));
     let lost = lost.map(|(low, high)| {
-        let (low, high) = (percent(low), percent(high));
-        let share = if low == high { low } else { format!("{low} to {high}") };
+        let share = match (percent(low), percent(high)) {
+            (_, high) if low <= 0.0 => format!("at most {high}"),
+            (low, high) if low == high => low,
+            (low, high) => format!("{low} to {high}"),
+        };
         format!("saves of that time take {share} of the job's")
     });
     std::iter::once(main_clause(of)).chain(lost).collect()
@@ -106,7 +109,11 @@ fn done(of: &CheckpointVerdict) -> String {
 fn times(of: &CheckpointVerdict) -> Option<String> {
     let time = of.timed.as_ref()?.time_s?;
     let (low, high) = time.span();
-    let (low, high) = (seconds(low.max(0.0)), seconds(high));
+    // An interval of few repetitions may reach down to no time at all.
+    if low <= 0.0 {
+        return Some(format!("at most {}", seconds(high)));
+    }
+    let (low, high) = (seconds(low), seconds(high));
     Some(if low == high { low } else { format!("{low} to {high}") })
 }
 
@@ -177,6 +184,23 @@ mod tests {
                 "15.3 GB written beside the reads of the job in 12.1 s to 12.9 s, which straddles the 30 s that it may \
                  take; about 14 rounds would decide (5 rounds made)",
                 "saves of that time take 0.4 % to 1.7 % of the job's"
+            ]
+        );
+    }
+
+    #[test]
+    fn an_interval_that_reaches_down_to_nothing_says_the_most_alone() {
+        let interval = Some(Interval { low: -0.1, mean: 0.4, high: 0.612 });
+        let timed = verdict(CheckpointCause::InTime)
+            .timed
+            .map(|timed| Timed { time_s: Some(Rate { mean: 0.4, interval, min: 0.2, max: 0.6 }), ..timed });
+        let wide =
+            CheckpointVerdict { timed, lost_share: Some((0.0, 0.001)), ..verdict(CheckpointCause::InTime) };
+        assert_eq!(
+            reasons(&wide),
+            [
+                "15.3 GB written in at most 612 ms of the 30 s that it may take",
+                "saves of that time take at most 0.1 % of the job's"
             ]
         );
     }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod disturbed;
+mod saving;
 
 use analysis::CellSummary;
 use feed::Judgement;
