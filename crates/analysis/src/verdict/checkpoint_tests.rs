@@ -182,13 +182,13 @@ fn saves_that_all_failed_are_judged_as_failed() {
 
 #[test]
 fn the_gravest_need_decides_and_reads_keep_their_own_word() {
+    use Judgement::{Feeds, Starves};
     let judged = |of_line: f64, took_s: f64| {
         let mut builder = confirmed_at(&[of_line; 3]);
         writing(&mut builder, &[took_s, took_s * 1.01, took_s * 1.02]);
         let verdict = verdict(&builder);
         (verdict.of_reads().unwrap().judgement, verdict.checkpoints[0].judgement, verdict.judgement())
     };
-    use Judgement::{Feeds, Starves};
     assert_eq!(judged(1.1, 8.0), (Feeds, Feeds, Feeds));
     assert_eq!(judged(1.1, 12.0), (Feeds, Starves, Starves));
     assert_eq!(judged(0.8, 8.0), (Starves, Feeds, Starves));

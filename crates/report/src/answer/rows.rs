@@ -4,7 +4,7 @@ use analysis::{CheckpointVerdict, ReadVerdict, Scope, Summary, Verdict};
 use feed::{Interval, Judgement};
 
 use crate::cells;
-use crate::grid::{Column, Grid};
+use crate::grid::{Column, Grid, Width};
 use crate::number::{RateUnit, of_line, percent};
 use crate::plain::shortened;
 use crate::screen::Screen;
@@ -121,7 +121,8 @@ fn grid(summary: &Summary, needs: &[Need<'_>]) -> Grid {
         .column(Column::name("verdict").short(""), |need| Some(need.word().to_owned()))
         .column(Column::name("target").short(""), |need| Some(shortened(&need.of.target, NAME_COLUMNS)));
     // Where reads are all that is asked for, nobody asks which need a row is of.
-    let grid = if summary.verdicts.iter().all(|verdict| verdict.checkpoints.is_empty()) {
+    let reads_alone = summary.verdicts.iter().all(|verdict| verdict.checkpoints.is_empty());
+    let grid = if reads_alone {
         grid
     } else {
         grid.column(Column::name("need").short(""), |need| Some(need.name().to_owned()))
@@ -135,7 +136,9 @@ fn grid(summary: &Summary, needs: &[Need<'_>]) -> Grid {
     let grid = if accelerators == 0 {
         grid
     } else {
-        grid.figure("GPUs busy", |row| {
+        // A narrow terminal has no room for a name of each need beside all figures of reads.
+        let width = if reads_alone { Width::Any } else { Width::Wide };
+        grid.column(Column::figure("GPUs busy").only(width), |row| {
             let (reads, (rate, line)) = row.reads().zip(row.measured())?;
             let at =
                 reads.played.as_ref().map(|played| played.target).or(need.map(|need| need.utilization))?;

@@ -4,7 +4,7 @@ use report::{Screen, Surroundings, answer};
 
 use crate::records;
 
-fn at(summary: &Summary, columns: usize) -> String {
+pub(crate) fn at(summary: &Summary, columns: usize) -> String {
     let surroundings = Surroundings {
         screen: Screen { columns, is_coloured: false },
         folder: "results/golden",
@@ -15,7 +15,7 @@ fn at(summary: &Summary, columns: usize) -> String {
 }
 
 /// At most 20 lines, none wider than the terminal.
-fn assert_answer(record: &RunRecord) {
+pub(crate) fn assert_answer(record: &RunRecord) {
     let summary = summarise(record);
     for columns in [72, 80, 100, 160] {
         let answer = at(&summary, columns);

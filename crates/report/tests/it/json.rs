@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::{records, trained};
 
 /// The object, which is what the committed schema says.
-fn object(summary: &Summary) -> Value {
+pub(crate) fn object(summary: &Summary) -> Value {
     let paths = Paths { run: "results/golden".to_owned(), page: None };
     let object: Value = serde_json::from_str(&answer_json(summary, &[], &paths)).unwrap();
     let schema: Value = serde_json::from_str(ANSWER_SCHEMA).unwrap();

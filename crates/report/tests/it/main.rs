@@ -9,6 +9,7 @@ mod export;
 mod export_text;
 mod html;
 mod json;
+mod needs;
 mod plots;
 mod prediction;
 mod records;

@@ -48,7 +48,7 @@ fn saves_and_restores_take_what_the_model_gives() {
 #[test]
 fn each_class_keeps_from_feeding_what_it_spoils() {
     for class in [SavingClass::Failing, SavingClass::Kept, SavingClass::Hosts, SavingClass::Slow] {
-        let is_so = |world: &SavingWorld| world.class == class && world.write_need == 2.0;
+        let is_so = |world: &SavingWorld| world.class == class && world.write_need > 1.9;
         let world = (0..10_000).map(SavingWorld::of_seed).find(is_so).unwrap();
         let write = &world.findings().unwrap()[0];
         assert_eq!(

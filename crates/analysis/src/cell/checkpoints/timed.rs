@@ -43,17 +43,17 @@ impl Timed {
         Self {
             failed: failures.len() as u64,
             reason: failures.into_iter().next(),
-            ..Self::of(reps.iter().map(|rep| times_s(rep)).collect(), within_s, error)
+            ..Self::of(&reps.iter().map(|rep| times_s(rep)).collect::<Vec<_>>(), within_s, error)
         }
     }
 
     /// Restores of so many bytes, at the rates of the repetitions.
     pub(crate) fn of_restores(context: &Context<'_>, reps: &[&Rep], bytes: u64, within_s: f64) -> Self {
         let time_s = |rep: &&Rep| vec![bytes as f64 / point_bps(context, rep)];
-        Self::of(reps.iter().map(time_s).collect(), within_s, context.error)
+        Self::of(&reps.iter().map(time_s).collect::<Vec<_>>(), within_s, context.error)
     }
 
-    fn of(times_s: Vec<Vec<f64>>, within_s: f64, error: f64) -> Self {
+    fn of(times_s: &[Vec<f64>], within_s: f64, error: f64) -> Self {
         let points: Vec<f64> = times_s.iter().filter_map(|of_rep| mean(of_rep)).collect();
         let all = || times_s.iter().flatten();
         Self {
