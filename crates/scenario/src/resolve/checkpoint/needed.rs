@@ -80,7 +80,8 @@ mod tests {
         let part = fitting(&whole, 4_000_000_000, true).unwrap();
         assert_eq!((part.files, part.bytes(), part.label.as_str()), (4, 1 << 29, "1 GB, 512 MiB of it"));
         assert_eq!(fitting(&whole, 3_800_000_000, true), fitting(&whole, 4_000_000_000, true));
-        assert_eq!(fitting(&whole, 3_800_000_000, false).unwrap().bytes(), 1 << 29);
+        assert_eq!(fitting(&whole, 3_800_000_000, false), None, "without one to restore all of it fits");
+        assert_eq!(fitting(&whole, 3_000_000_000, false).unwrap().bytes(), 1 << 29);
         assert_eq!(fitting(&whole, 1_000, true), None, "then it is refused");
     }
 }
