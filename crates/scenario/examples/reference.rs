@@ -29,7 +29,13 @@ fn main() {
         }
     }
     for table in TABLES {
-        print_table(table, &schema["properties"][table]);
+        let of = &schema["properties"][table];
+        print_table(table, of);
+        // The one table within a table that is long enough for a place of its own.
+        if table == "need" {
+            let needed = shape(of).map(|of| &of["properties"]["checkpoint"]);
+            needed.into_iter().for_each(|of| print_table("need.checkpoint", of));
+        }
     }
 }
 

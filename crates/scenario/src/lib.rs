@@ -139,6 +139,11 @@ impl Scenario {
         self.written.dataset.order.given().map(|at| at.value.0.as_str())
     }
 
+    /// Whether its need asks for reads; true where it does not say.
+    pub fn asks_reads(&self) -> bool {
+        !resolve::is_of_checkpoints_alone(&self.written.need)
+    }
+
     /// The servers and buckets of a scenario's targets, under their addresses as written; those that feedline starts
     /// by itself are left out. Needs nothing of the machine.
     ///

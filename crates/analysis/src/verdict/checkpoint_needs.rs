@@ -47,7 +47,9 @@ impl Asked<'_> {
             None => self.judged(part, cell, timed.as_ref(), (within_s, measured_bytes)),
         };
         let interval = timed.as_ref().and_then(|timed| timed.time_s).and_then(|time| time.interval);
-        let stops = part == CheckpointPart::Write && self.need.kind == SaveKind::Sync;
+        // What a smaller checkpoint takes of a job is nobody's loss.
+        let is_whole = measured_bytes >= self.need.host_bytes;
+        let stops = part == CheckpointPart::Write && self.need.kind == SaveKind::Sync && is_whole;
         let lost = |seconds: f64| self.need.overhead(seconds.max(0.0));
         CheckpointVerdict {
             part,

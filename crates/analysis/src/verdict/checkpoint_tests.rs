@@ -282,6 +282,9 @@ fn saves_say_what_they_take_of_a_job_that_waits_for_them() {
     builder.run.need.checkpoint.as_mut().unwrap().every_ns = Some(900 * SECOND_NS);
     let (low, high) = write(&builder).lost_share.unwrap();
     assert!((low - 0.01).abs() < 1e-9 && (high - 0.01).abs() < 1e-9);
+    let mut small = builder.clone();
+    small.edit_cell("w", |cell| cell.checkpoint.as_mut().unwrap().bytes = BYTES / 2);
+    assert_eq!(write(&small).lost_share, None);
     builder.run.need.checkpoint.as_mut().unwrap().kind = "async".to_owned();
     assert_eq!(write(&builder).lost_share, None);
 }

@@ -38,7 +38,8 @@ pub struct CheckpointVerdict {
     /// Times of its fresh repetitions; absent where there are none.
     pub timed: Option<Timed>,
     /// Share of a job's time that is lost to saves of this time (F49), from the faster end of the interval to the slower; absent
-    /// of restores, where accelerators go on meanwhile, and where nobody said how often one is due.
+    /// of restores, of a smaller checkpoint than has to be written, where accelerators go on meanwhile, and where nobody said how
+    /// often one is due.
     pub lost_share: Option<(f64, f64)>,
     /// What it is about.
     pub scope: Scope,

@@ -166,6 +166,9 @@ fn a_need_of_checkpoints_alone_is_judged_by_the_time_that_saves_take() {
     bench.run(&["check", "job.toml"]).exits(0).says("line checkpoints 3 MB within 60 min: write 833 B/s");
     bench.run(&["plan", "job.toml"]).exits(0).says("disk/pread/checkpoint/1x3000000B/qd1");
     bench.run(&["need", "job.toml"]).exits(0).says("bytes / time = 3 MB / 60 min = 833 B/s");
+    let need = "{ checkpoint = { bytes = \"3 MB\", within = \"1h\" } }";
+    bench.run(&["need", need]).exits(0).says("bytes / time = 3 MB / 60 min = 833 B/s");
+    bench.run(&["plan", "data", "--need", need]).exits(0).says("data/pread/checkpoint/1x3000000B/qd1");
     bench
         .run(&["run", "job.toml", "--no-progress"])
         .exits(0)

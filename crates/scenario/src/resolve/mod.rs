@@ -39,6 +39,7 @@ mod tier;
 mod training;
 
 pub use dataset::SIZE_DEFAULT_BYTES;
+pub(crate) use need::is_of_checkpoints_alone;
 pub use order::ORDER_BYTES_MAX;
 use plan::{Cell, Plan};
 

@@ -66,8 +66,7 @@ const ALONE: Form = Form {
 pub(super) fn resolve(document: &Document, problems: &mut Problems) -> Option<feed::Need> {
     let entry = document.need.given()?;
     if let Need::Table(table) = &entry.value
-        && FORMS.iter().all(|form| !is_written(table, form))
-        && table.checkpoint.key().is_some()
+        && is_of_checkpoints_alone(&document.need)
     {
         return of_checkpoints(entry, table, problems);
     }
@@ -85,6 +84,12 @@ pub(super) fn resolve(document: &Document, problems: &mut Problems) -> Option<fe
     };
     let checkpoint = checkpoint_need::resolve(table, problems)?;
     Some(feed::Need { scope: table.scope.value_or(feed::Scope::default())?, checkpoint, ..need })
+}
+
+/// Whether a need asks for checkpoints, and by none of its keys for reads.
+pub(crate) fn is_of_checkpoints_alone(need: &Field<Need>) -> bool {
+    let Some(Need::Table(table)) = need.given().map(|entry| &entry.value) else { return false };
+    table.checkpoint.key().is_some() && FORMS.iter().all(|form| !is_written(table, form))
 }
 
 /// A need of checkpoints without any reads.
