@@ -28,7 +28,7 @@ use crate::cell::figures::Figures;
 use crate::cell::layouts::{self, Layouts};
 use crate::cell::lines::Lines;
 use crate::cell::need::{self, LineAt, NoNeed};
-use crate::cell::ranks::{self, Ranks};
+use crate::cell::ranks::{self, Ranks, TeamFacts};
 use crate::cell::{self, operation};
 use crate::choice;
 use crate::curve::Panel;
@@ -143,6 +143,7 @@ impl Summary {
 pub fn summarise(record: &RunRecord) -> Summary {
     // Before folding, which leaves one repetition of each set of ranks and with it nothing to say who made it.
     let of_ranks = Ranks::of(record).map(Note::Ranks);
+    let of_team = record.run.team.as_ref().map(|team| Note::Team(TeamFacts::of(team)));
     let folded = ranks::fold_ranks(record);
     let record = &*folded;
     let run = &record.run;
@@ -159,7 +160,7 @@ pub fn summarise(record: &RunRecord) -> Summary {
     let percentiles = quantiles::curves(&source, &judged);
     let not_tested = coverage::of_run(&source, &judged);
     // Last of the notes: it informs, while those before it may spoil a figure.
-    let notes = notes::of_run(&source).into_iter().chain(of_ranks).collect();
+    let notes = notes::of_run(&source).into_iter().chain(of_ranks).chain(of_team).collect();
     Summary {
         head: head::of_record(record, &lines, &all),
         ceilings: head::null_targets(&run.targets, &all),

@@ -55,19 +55,32 @@ impl Hold {
 pub(crate) struct RankArgs {
     /// This host among --ranks, from 0; all of them run the same command otherwise
     #[arg(long, requires_all = ["ranks", "start_at"])]
+    // `start_at` and `ranks` need no rank here: a launcher may state it.
     pub(crate) rank: Option<u32>,
     /// How many hosts measure together
     // The bound of records (`RANKS_MAX`); one rank is a run without ranks.
-    #[arg(long, requires = "rank", value_parser = clap::value_parser!(u32).range(2..=65_536))]
+    #[arg(long, requires = "start_at", value_parser = clap::value_parser!(u32).range(2..=65_536))]
     pub(crate) ranks: Option<u32>,
     /// When the first repetition begins on all hosts: 2026-11-21T04:41:23Z, or seconds since 1970. Late enough for all to
     /// have their data ready
-    #[arg(long, value_name = "TIME", requires = "rank")]
+    #[arg(long, value_name = "TIME")]
     pub(crate) start_at: Option<String>,
     /// Time between warm-up and window of one repetition and those of the next, in which hosts set their page caches
     /// [default: 5s]
-    #[arg(long, value_name = "DURATION", requires = "rank")]
+    #[arg(long, value_name = "DURATION", requires = "start_at")]
     pub(crate) slack: Option<String>,
+}
+
+/// How the processes of a launcher meet: `mpirun -n 4 feedline run s.toml`.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct TeamArgs {
+    /// Library of PMIx by which the processes of a launcher meet, where that is not found beside the launcher:
+    /// /path/to/libpmix.so.2
+    #[arg(long, value_name = "PATH")]
+    pub(crate) pmix: Option<PathBuf>,
+    /// How long the processes of a launcher wait for one that does not come, before all of them end [default: 6s]
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) patience: Option<String>,
 }
 
 /// Where a record goes and what it keeps.

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context as _, bail};
 use emulator::{BucketKeys, Protocol, Settings, control};
 use plan::{Addresses, BackendConfig, BucketStyle, Keys, NfsConfig, S3Config, Secret};
+use serde::{Deserialize, Serialize};
 
 /// Both ends of the control channel.
 struct Channel {
@@ -26,12 +27,21 @@ impl Channel {
     }
 }
 
-/// A server, and how to reach it. It ends when this is dropped.
+/// How another process of this machine reaches a server. Holds its keys, which end with it.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Reached {
+    port: u16,
+    keys: Option<(String, String)>,
+}
+
+/// A server, and how to reach it. It ends when this is dropped, unless another process started it.
 pub(crate) struct Emulated {
-    child: Child,
+    /// Absent where another process started it.
+    child: Option<Child>,
     /// Closed before the child is waited for.
     channel: Option<Mutex<Channel>>,
     config: BackendConfig,
+    reached: Reached,
 }
 
 impl Emulated {
@@ -60,11 +70,40 @@ impl Emulated {
         let started = channel
             .ask(&control::settings_line(&settings))
             .and_then(|answer| Ok(control::read_started(&answer)?));
-        let config = |port| reached(&target.config, &settings, port);
+        let keys = match &settings.keys {
+            BucketKeys::Signed { id, secret } => Some((id.clone(), secret.reveal().to_owned())),
+            BucketKeys::Unsigned => None,
+        };
         // Made before the answer is looked at, so that the child is waited for in any case.
-        let mut emulated = Self { child, channel: Some(Mutex::new(channel)), config: target.config.clone() };
-        emulated.config = config(started.with_context(named)?.port);
+        let mut emulated = Self {
+            child: Some(child),
+            channel: Some(Mutex::new(channel)),
+            config: target.config.clone(),
+            reached: Reached { port: 0, keys },
+        };
+        emulated.reached.port = started.with_context(named)?.port;
+        emulated.config = reached(&target.config, &emulated.reached);
         Ok(emulated)
+    }
+
+    /// A server that another process of this machine started for a target.
+    ///
+    /// # Errors
+    /// Where that process started none.
+    pub(crate) fn of_leader(target: &plan::Target, by: Option<&Reached>) -> anyhow::Result<Self> {
+        let Some(by) = by else { bail!("no server was started for target `{}`", target.name) };
+        let config = reached(&target.config, by);
+        Ok(Self { child: None, channel: None, config, reached: by.clone() })
+    }
+
+    /// How another process of this machine reaches it.
+    pub(crate) fn how_reached(&self) -> Reached {
+        self.reached.clone()
+    }
+
+    /// Whether this process started it.
+    pub(crate) fn is_own(&self) -> bool {
+        self.child.is_some()
     }
 
     /// How the server is reached.
@@ -94,8 +133,10 @@ impl Drop for Emulated {
     fn drop(&mut self) {
         // The end of its input is how the server is asked to end; the kill is for one that does not listen.
         self.channel = None;
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 
@@ -126,8 +167,9 @@ fn settings(target: &plan::Target) -> anyhow::Result<Settings> {
     Ok(settings)
 }
 
-/// The target's own configuration, turned to the server at `port`.
-fn reached(config: &BackendConfig, settings: &Settings, port: u16) -> BackendConfig {
+/// The target's own configuration, turned to the server.
+fn reached(config: &BackendConfig, by: &Reached) -> BackendConfig {
+    let port = by.port;
     match config {
         BackendConfig::S3(asked) => BackendConfig::S3(S3Config {
             // The region that S3's own tools sign for where none is configured.
@@ -135,9 +177,9 @@ fn reached(config: &BackendConfig, settings: &Settings, port: u16) -> BackendCon
             endpoint: Some(format!("http://127.0.0.1:{port}")),
             style: BucketStyle::Path,
             ca: None,
-            keys: match &settings.keys {
-                BucketKeys::Signed { id, secret } => Keys::Own { id: id.clone(), secret: secret.clone() },
-                BucketKeys::Unsigned => Keys::Anonymous,
+            keys: match &by.keys {
+                Some((id, secret)) => Keys::Own { id: id.clone(), secret: Secret::new(secret.clone()) },
+                None => Keys::Anonymous,
             },
             addresses: Addresses::First,
             ..asked.clone()

@@ -67,6 +67,8 @@ pub(crate) enum Failure {
     Error(anyhow::Error),
     /// A signal came before there was anything to keep.
     Interrupted,
+    /// Another process of the run, or this one, has said already why.
+    Said(Exit),
 }
 
 impl Failure {
@@ -81,6 +83,7 @@ impl Failure {
             Self::Usage(_) => Exit::Usage,
             Self::Error(_) => Exit::Error,
             Self::Interrupted => Exit::Interrupted,
+            Self::Said(exit) => *exit,
         }
     }
 }
@@ -106,6 +109,7 @@ impl fmt::Display for Failure {
         match self {
             Self::Usage(message) => write!(f, "{message}"),
             Self::Error(error) => write!(f, "error: {}", chain(error)),
+            Self::Said(_) => Ok(()),
             Self::Interrupted => write!(
                 f,
                 "interrupted before anything was measured; data that are written are kept, and the same command goes on with them"

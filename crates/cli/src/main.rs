@@ -20,6 +20,7 @@ mod environment;
 mod exit;
 mod files;
 mod host;
+mod launched;
 mod leases;
 mod load;
 mod open;
@@ -28,12 +29,14 @@ mod progress;
 mod proof;
 mod regression;
 mod resume;
+mod rounds;
 mod samples;
 mod session;
 mod shown;
 mod signals;
 mod slots;
 mod suspended;
+mod team;
 mod variants;
 mod verb;
 
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
     let by_flags = input(&verb).is_some_and(|input| !load::is_scenario(input));
     match dispatch(verb) {
         Ok(exit) => exit.into(),
+        Err(Failure::Said(exit)) => exit.into(),
         Err(failure) => {
             output::say(&told(&failure, by_flags));
             failure.exit().into()
@@ -81,16 +85,25 @@ fn input(verb: &Verb) -> Option<&str> {
 
 fn dispatch(verb: Verb) -> Result<Exit, Failure> {
     match verb {
-        Verb::Run(args) if args.resume => cmd::resume::resume(&args),
+        Verb::Run(args) if args.resume => {
+            launched::refuse("run --resume")?;
+            cmd::resume::resume(&args)
+        }
         Verb::Run(args) => cmd::run::run(&args),
         Verb::Check(args) => cmd::check::check(&args),
         Verb::Plan(args) => cmd::plan::plan(&args),
         Verb::Need(args) => cmd::need::need(&args),
         Verb::WhatIf(args) => cmd::what_if::what_if(&args),
         Verb::Claims(args) => cmd::claims::claims(&args),
-        Verb::Prepare(args) => cmd::prepare::prepare(&args),
+        Verb::Prepare(args) => {
+            launched::refuse("prepare")?;
+            cmd::prepare::prepare(&args)
+        }
         Verb::Clean(args) => cmd::clean::clean(&args),
-        Verb::Size(args) => cmd::size::size(&args),
+        Verb::Size(args) => {
+            launched::refuse("size")?;
+            cmd::size::size(&args)
+        }
         Verb::Report(args) => cmd::report::report(&args),
         Verb::Compare(args) => cmd::compare::compare(&args),
         Verb::Calibrate(args) => cmd::calibrate::calibrate(&args),

@@ -14,7 +14,15 @@ use backend_s3::S3Store;
 use engine::Server;
 use plan::{BackendConfig, Cell, Engine, Plan, Tier};
 
-use crate::emulated::Emulated;
+use crate::emulated::{Emulated, Reached};
+
+/// Who starts the servers that targets declare.
+pub(crate) enum Servers {
+    /// This process does.
+    Own,
+    /// Another one has, and they are reached so, by target.
+    OfLeader(Vec<Option<Reached>>),
+}
 
 /// The stores of a plan, each connected once: one for each way that a cell reads, and one of each target for untimed work.
 pub(crate) struct Stores {
@@ -30,7 +38,15 @@ impl Stores {
     /// # Errors
     /// What a target or its server refuses, with the name and the address of the target.
     pub(crate) fn open(plan: &Plan) -> anyhow::Result<Self> {
-        let mut stores = Self::for_data(plan)?;
+        Self::through(plan, &Servers::Own)
+    }
+
+    /// The same; whoever leads this process may have started the servers that targets declare.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub(crate) fn through(plan: &Plan, servers: &Servers) -> anyhow::Result<Self> {
+        let mut stores = Self::for_data_through(plan, servers)?;
         for cell in &plan.cells {
             let (key, straight) = (key(cell), (cell.target, cell.engine.name(), None));
             if !stores.cells.contains_key(&straight) {
@@ -51,12 +67,21 @@ impl Stores {
     /// # Errors
     /// As [`Self::open`].
     pub(crate) fn for_data(plan: &Plan) -> anyhow::Result<Self> {
+        Self::for_data_through(plan, &Servers::Own)
+    }
+
+    fn for_data_through(plan: &Plan, by: &Servers) -> anyhow::Result<Self> {
         let count = plan.targets.len();
         let (data, servers) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let mut stores = Self { cells: BTreeMap::new(), tiers: BTreeMap::new(), data, servers };
         for (index, target) in plan.targets.iter().enumerate() {
-            let declared = target.emulate.as_ref();
-            let server = declared.map(|_| Emulated::start(target)).transpose()?;
+            let server = match (&target.emulate, by) {
+                (None, _) => None,
+                (Some(_), Servers::Own) => Some(Emulated::start(target)?),
+                (Some(_), Servers::OfLeader(all)) => {
+                    Some(Emulated::of_leader(target, all.get(index).and_then(Option::as_ref))?)
+                }
+            };
             stores.servers.push(server.map(Arc::new));
             let engine = data_engine(plan, index);
             let opened = stores.connect(plan, index, engine)?;
@@ -78,7 +103,13 @@ impl Stores {
 
     /// The server that was started for a target, if any. It ends with these stores.
     pub(crate) fn server(&self, target: usize) -> Option<Arc<dyn Server>> {
-        self.servers[target].clone().map(|server| server as Arc<dyn Server>)
+        let server = self.servers[target].clone().filter(|server| server.is_own());
+        server.map(|server| server as Arc<dyn Server>)
+    }
+
+    /// How the servers that were started are reached, by target, for other processes of this machine.
+    pub(crate) fn reached(&self) -> Vec<Option<Reached>> {
+        self.servers.iter().map(|server| server.as_ref().map(|server| server.how_reached())).collect()
     }
 
     /// The room of a cache tier, claimed once and shared by the cells that are read through one there.

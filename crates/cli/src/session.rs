@@ -31,20 +31,21 @@ use crate::progress::Progress;
 use crate::resume::{Before, Interrupted};
 use crate::slots::Slots;
 use crate::suspended::Suspensions;
+use crate::team::lead::Leading;
 use crate::{environment, host, output, proof, resume, signals};
 
 /// Everything that is opened and written before anything is measured.
 pub(crate) struct Ready {
     pub(crate) loaded: Loaded,
     pub(crate) progress: Progress,
-    stop: Arc<AtomicBool>,
-    counters: Arc<Counters>,
-    cores: u32,
+    pub(crate) stop: Arc<AtomicBool>,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) cores: u32,
     results: PathBuf,
     /// Before the stores, with which servers end that hold them.
-    checkpoints: Arc<Checkpoints>,
-    stores: Stores,
-    data: Datasets,
+    pub(crate) checkpoints: Arc<Checkpoints>,
+    pub(crate) stores: Stores,
+    pub(crate) data: Datasets,
     /// The datasets, until the run has come to its end.
     _held: Held,
 }
@@ -57,24 +58,24 @@ impl Ready {
         asked: &Announced,
         claim: &Claim,
     ) -> Result<Self, Failure> {
-        let stop = signals::stop_flag_within_grace()?;
+        let stop = signals::stop_flag_within(signals::GRACE)?;
         let stores = open(&loaded.plan)?;
         announce::announce(&loaded.plan, &stores, args, asked)?;
-        Self::with(loaded, stores, args, claim, stop)
+        Self::with(loaded, stores, Shown::of(args)?, claim, stop)
     }
 
     /// The same without a word, ended by `stop`.
     pub(crate) fn with(
         loaded: Loaded,
         stores: Stores,
-        args: &MeasureArgs,
+        shown: Shown,
         claim: &Claim,
         stop: Arc<AtomicBool>,
     ) -> Result<Self, Failure> {
+        let Shown { results, quiet } = shown;
         let counters = Arc::new(Counters::default());
-        let progress = Progress::new(args.quiet, &counters);
+        let progress = Progress::new(quiet, &counters);
         let cores = environment::usable_cores();
-        let results = writable_folder(&args.results)?;
         // Before any dataset is written: the folder is made only after it.
         Checkpoints::check_room(&loaded.plan, &stores)?;
         progress.phase("making the datasets ready");
@@ -84,6 +85,24 @@ impl Ready {
         let held = claim::claim(&loaded.plan, (&data, &stores), claim, &stop)?;
         let checkpoints = Arc::new(Checkpoints::make(&loaded.plan, &stores)?);
         Ok(Self { loaded, progress, stop, counters, cores, results, checkpoints, stores, data, _held: held })
+    }
+}
+
+/// Where a run leaves what it shows, and whether it shows how far it is.
+pub(crate) struct Shown {
+    results: PathBuf,
+    quiet: bool,
+}
+
+impl Shown {
+    /// As asked; the folder is made and tried before hours are spent on a dataset.
+    pub(crate) fn of(args: &MeasureArgs) -> Result<Self, Failure> {
+        Ok(Self { results: writable_folder(&args.results)?, quiet: args.quiet })
+    }
+
+    /// Of a process that leaves nothing, as another one does that for it.
+    pub(crate) fn nothing() -> Self {
+        Self { results: PathBuf::new(), quiet: true }
     }
 }
 
@@ -113,6 +132,8 @@ pub(crate) struct RunKind {
     pub(crate) variant: Option<(Variant, u32)>,
     /// The timetable of a rank.
     pub(crate) slots: Option<Slots>,
+    /// The processes of a launcher that this one leads.
+    pub(crate) leading: Option<Arc<Leading>>,
     /// The command line, where that is not this process's.
     pub(crate) command: Option<Vec<String>>,
     /// How the answer is shown of a run that a signal ends.
@@ -124,6 +145,7 @@ pub(crate) struct Session<'a> {
     ready: &'a Ready,
     variants: Share,
     slots: Option<Slots>,
+    leading: Option<Arc<Leading>>,
     folder: PathBuf,
     writer: Arc<Mutex<RunWriter>>,
     so_far: RunRecord,
@@ -136,8 +158,9 @@ impl<'a> Session<'a> {
     /// Begins the record.
     pub(crate) fn begin(ready: &'a Ready, keep_names: bool, kind: RunKind) -> Result<Self, Failure> {
         let Ready { loaded, results, .. } = ready;
-        let RunKind { size, variant, slots, command, show } = kind;
-        let Share { index: rank, of: ranks } = slots.map_or(Share::WHOLE, |slots| slots.rank);
+        let RunKind { size, variant, slots, leading, command, show } = kind;
+        let led = leading.as_ref().map_or(Share::WHOLE, |leading| leading.share());
+        let Share { index: rank, of: ranks } = slots.map_or(led, |slots| slots.rank);
         let described = described(ready, keep_names, ranks);
         let (variant, variants) = match variant {
             Some((variant, count)) => (Some(variant), count),
@@ -145,15 +168,26 @@ impl<'a> Session<'a> {
         };
         let mut command = command.unwrap_or_else(|| described.command.clone());
         command.extend(slots.iter().flat_map(Slots::unsaid));
-        let run = Run { size: size.map(str::to_owned), variant, rank, ranks, command, ..described };
+        let own = Run { size: size.map(str::to_owned), variant, rank, ranks, command, ..described };
+        let run = match &leading {
+            Some(leading) => leading.head(own),
+            None => own,
+        };
         let env = environment::capture();
         let folder = results.join(run.variant.as_ref().map_or(&run.run_id, |variant| &variant.name));
-        let writer = RunWriter::create(&folder, &run, &loaded.text, &env, redactor(keep_names))?;
+        // Once for all processes: a name that one of them alone hid would make its lines unlike those of the others.
+        let redactor = match &leading {
+            Some(leading) => Redactor::new(leading.secrets()),
+            None => redactor(keep_names),
+        };
+        let writer = RunWriter::create(&folder, &run, &loaded.text, &env, redactor)?;
         let index = run.variant.as_ref().map_or(0, |variant| variant.number);
         let variants = Share { index, of: variants };
+        // What is under way has no end yet; without a team that does not make it one whose processes were lost.
+        let run = Run { team: None, ..run };
         let so_far = RunRecord { run, env, lines: Vec::new(), segments: Vec::new(), loss: None };
         let (writer, clock, before) = (Arc::new(Mutex::new(writer)), Clock::real(), Before::default());
-        let session = Self { ready, variants, slots, folder, writer, so_far, clock, before };
+        let session = Self { ready, variants, slots, leading, folder, writer, so_far, clock, before };
         session.keep_at_last(show);
         Ok(session)
     }
@@ -180,6 +214,7 @@ impl<'a> Session<'a> {
             ready,
             variants: Share::WHOLE,
             slots: None,
+            leading: None,
             folder,
             writer: Arc::new(Mutex::new(writer)),
             so_far: RunRecord { run, env, lines, segments, loss: None },
@@ -230,20 +265,27 @@ impl<'a> Session<'a> {
         let settings = BenchSettings {
             measure,
             cores: *cores,
-            rank: self.slots.map_or(Share::WHOLE, |slots| slots.rank),
+            rank: self.share(),
             variant: self.so_far.run.variant.as_ref().map_or("base", |variant| &variant.name).to_owned(),
             variants: self.variants,
             // Where the run's clock stood at zero, so that a run that is gone on with has one time line.
             began_unix_ns: Some((host::unix_time().as_nanos() as u64).saturating_sub(clock.now_ns())),
         };
-        let slots = self.slots;
+        let (slots, leading) = (self.slots, self.leading.clone());
         let start = |repetition| {
             if let Some(slots) = slots {
                 slots.wait(repetition, stop);
             }
+            if let Some(leading) = &leading {
+                leading.start();
+            }
         };
+        let others = || leading.as_ref().map_or_else(Vec::new, |leading| leading.others());
         let mut bench = Bench::new(&plan.cells, &setups, settings, &clock, stop, counters);
         bench.start_by(&start);
+        if leading.is_some() {
+            bench.lead(&others);
+        }
         let suspensions = Suspensions::heard()?;
         let suspended = || suspensions.any_since();
         bench.notice(&suspended);
@@ -253,13 +295,41 @@ impl<'a> Session<'a> {
         let not_run = self.left_out_before().chain(not_run).collect();
         let interrupted = stop.load(Ordering::Relaxed);
         let elapsed_ns = clock.now_ns();
-        let (changed, not_looked_at) = last_look(plan, data, stores, *cores);
-        let reread = reread(&bench, plan, (data, &changed), stores);
+        let look = || {
+            let (changed, not_looked_at) = last_look(plan, data, stores, *cores);
+            let reread = reread(&bench, plan, (data, &changed), stores);
+            End { interrupted, elapsed_ns, not_run, changed, not_looked_at, reread }
+        };
+        let end = match &leading {
+            Some(leading) => leading.end(look)?,
+            None => look(),
+        };
         // Only now: the last look and the second reading may meet a server that does not answer.
         signals::ended_by_itself();
-        self.append(Line::End(End { interrupted, elapsed_ns, not_run, changed, not_looked_at, reread }))?;
+        let interrupted = end.interrupted;
+        self.append(Line::End(end))?;
         progress.finish();
         Ok(interrupted)
+    }
+
+    /// This process among those of the run.
+    fn share(&self) -> Share {
+        let led = self.leading.as_ref().map_or(Share::WHOLE, |leading| leading.share());
+        self.slots.map_or(led, |slots| slots.rank)
+    }
+
+    /// Lets the processes that this one leads measure their ceilings beside its own.
+    pub(crate) fn begin_ceilings(&self, cells: &[usize]) -> Result<(), Failure> {
+        self.leading.as_ref().map_or(Ok(()), |leading| leading.ceilings(cells))
+    }
+
+    /// Takes what they measured.
+    pub(crate) fn end_ceilings(&mut self) -> Result<(), Failure> {
+        let Some(leading) = self.leading.clone() else { return Ok(()) };
+        for ceiling in leading.ceilings_made()? {
+            self.append(Line::Ceiling(ceiling))?;
+        }
+        Ok(())
     }
 
     /// What the run itself left out, and what was added does not make up for: repetitions that are interleaved.
@@ -302,14 +372,20 @@ impl<'a> Session<'a> {
 
     /// The fresh repetitions to make next: cells by their index in the plan, and the numbers of the rounds; `None` once the
     /// verdicts are decided, or no round is left.
-    pub(crate) fn next_look(&self) -> Option<(Vec<usize>, Range<u32>)> {
-        let look = match &self.before.more {
+    pub(crate) fn next_look(&self) -> Result<Option<(Vec<usize>, Range<u32>)>, Failure> {
+        let look = || match &self.before.more {
             None => analysis::next_look(&self.so_far),
             Some(more) => analysis::next_added_look(&self.so_far, more),
-        }?;
+        };
+        let look = match &self.leading {
+            Some(leading) => leading.thinking(look)?,
+            None => look(),
+        };
         let cells = &self.ready.loaded.plan.cells;
-        let chosen = (0..cells.len()).filter(|index| look.cells.contains(&cells[*index].slug));
-        Some((chosen.collect(), look.rounds))
+        let chosen = |look: &analysis::Look| {
+            (0..cells.len()).filter(|index| look.cells.contains(&cells[*index].slug)).collect()
+        };
+        Ok(look.map(|look| (chosen(&look), look.rounds)))
     }
 
     /// Rows of cells along which an edge is searched; their indices are those of the plan.
@@ -331,11 +407,14 @@ impl<'a> Session<'a> {
     /// Takes what happened into the record.
     pub(crate) fn take(&mut self, event: Event<'_>) -> Result<(), Failure> {
         match event {
-            Event::Begin { cell, role, rep } => {
+            Event::Begin { cell, role, turn } => {
+                if let Some(leading) = &self.leading {
+                    leading.repeat(turn, role)?;
+                }
                 let fresh = if role == Role::Confirm { "fresh " } else { "" };
                 let target = &self.ready.loaded.plan.targets[cell.target].name;
                 // What tells a cell from others comes first: a terminal may have no room for the rest.
-                let (depth, engine, rep) = (cell.queue_depth, cell.engine.name(), rep + 1);
+                let (depth, engine, rep) = (cell.queue_depth, cell.engine.name(), turn.rep + 1);
                 let text = format!("{target} depth {depth}, {fresh}repetition {rep}, {engine}");
                 self.ready.progress.step(text, self.line_bps(cell));
                 Ok(())
@@ -358,10 +437,16 @@ impl<'a> Session<'a> {
             Event::Astray { made, cell } => Err(resume::astray(&made, cell)),
             Event::Rep(rep, intervals) => {
                 self.ready.progress.add(u64::from(rep.outage.is_some()));
+                let (reps, intervals) = match &self.leading {
+                    Some(leading) => leading.made(rep, intervals)?,
+                    None => (vec![*rep], Some(intervals)),
+                };
                 // The seconds before the line: a repetition that is in the record has its seconds, and not
                 // the other way round.
-                self.writer().append_intervals(&intervals)?;
-                self.append(Line::Rep(rep))
+                if let Some(intervals) = intervals {
+                    self.writer().append_intervals(&intervals)?;
+                }
+                reps.into_iter().try_for_each(|rep| self.append(Line::Rep(Box::new(rep))))
             }
         }
     }
@@ -385,7 +470,7 @@ impl<'a> Session<'a> {
 }
 
 /// The head of a record that begins now.
-fn described(ready: &Ready, keep_names: bool, ranks: u32) -> Run {
+pub(crate) fn described(ready: &Ready, keep_names: bool, ranks: u32) -> Run {
     let Ready { loaded, data, stores, .. } = ready;
     let started = host::now_utc();
     let begun = Begun {
@@ -409,7 +494,12 @@ fn ceiling_cells(line: &Line) -> impl Iterator<Item = &str> {
     ceiling.into_iter().flat_map(|ceiling| ceiling.cells.iter().map(String::as_str))
 }
 
-fn setups(plan: &Plan, (data, checkpoints): (&Datasets, &Checkpoints), stores: &Stores) -> Vec<CellSetup> {
+/// What each cell reads, and through what.
+pub(crate) fn setups(
+    plan: &Plan,
+    (data, checkpoints): (&Datasets, &Checkpoints),
+    stores: &Stores,
+) -> Vec<CellSetup> {
     let setup = |cell: &plan::Cell| {
         let prepared = data.of(cell);
         let sample_bytes = describe::sample_bytes(prepared, plan.dataset(cell), cell);
@@ -432,7 +522,12 @@ fn on_storage<'a>(plan: &'a Plan, data: &'a Datasets) -> impl Iterator<Item = (u
 }
 
 /// Datasets whose files are no longer what they were when the run began, and those that cannot be looked at.
-fn last_look(plan: &Plan, data: &Datasets, stores: &Stores, threads: u32) -> (Vec<usize>, Vec<NotLookedAt>) {
+pub(crate) fn last_look(
+    plan: &Plan,
+    data: &Datasets,
+    stores: &Stores,
+    threads: u32,
+) -> (Vec<usize>, Vec<NotLookedAt>) {
     let (mut changed, mut not_looked_at) = (Vec::new(), Vec::new());
     for (dataset, slot) in on_storage(plan, data) {
         match prepare::recheck(&**stores.data(slot.target), &slot.prepared, threads) {
@@ -445,7 +540,7 @@ fn last_look(plan: &Plan, data: &Datasets, stores: &Stores, threads: u32) -> (Ve
 }
 
 /// What a second reading says of the bytes that cells read. A dataset that changed has no bytes to hold them against.
-fn reread(
+pub(crate) fn reread(
     bench: &Bench<'_>,
     plan: &Plan,
     (data, changed): (&Datasets, &[usize]),

@@ -21,7 +21,10 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 
 /// How long what is under way may take to end by itself. Nobody waits longer than a second or two after Ctrl-C.
-const GRACE: Duration = Duration::from_millis(1_500);
+pub(crate) const GRACE: Duration = Duration::from_millis(1_500);
+
+/// The same where a launcher sent the signal: Open MPI kills what is still there a second after it.
+pub(crate) const GRACE_OF_LAUNCHER: Duration = Duration::from_millis(300);
 
 /// Who ends the process after a signal.
 enum Ending {
@@ -49,14 +52,14 @@ fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// As [`stop_flag`], and the process ends soon after the signal whatever it waits for.
-pub(crate) fn stop_flag_within_grace() -> io::Result<Arc<AtomicBool>> {
+/// As [`stop_flag`], and the process ends so long after the signal, whatever it waits for.
+pub(crate) fn stop_flag_within(grace: Duration) -> io::Result<Arc<AtomicBool>> {
     // Before the flag: a signal that came between the two would set it, and nobody would end what waits for a server.
     let mut signals = Signals::new(heard())?;
     let stop = stop_flag()?;
     spawn(move || {
         if signals.forever().next().is_some() {
-            wait();
+            wait(grace);
             end();
         }
     })?;
@@ -66,7 +69,7 @@ pub(crate) fn stop_flag_within_grace() -> io::Result<Arc<AtomicBool>> {
 /// Ends the process soon, whatever it waits for, as after a signal: for one that is told to end by another process.
 pub(crate) fn end_within_grace() -> io::Result<()> {
     spawn(|| {
-        wait();
+        wait(GRACE);
         end();
     })
 }
@@ -95,25 +98,34 @@ pub(crate) fn ended_by_itself() {
 
 #[expect(clippy::exit, reason = "what is under way does not return, so no caller can end the process")]
 fn end() {
-    let at_last = {
-        let mut ending = ending();
-        match std::mem::replace(&mut *ending, Ending::GraceIsOver) {
-            Ending::ByItself => {
-                *ending = Ending::ByItself;
-                return;
-            }
-            // Another signal, or order, came first.
-            Ending::GraceIsOver => return,
-            Ending::Kept(at_last) => Some(at_last),
-            Ending::Nothing => None,
-        }
-    };
-    match at_last {
-        // A fault in what is shown must not keep the process.
-        Some(at_last) => drop(panic::catch_unwind(AssertUnwindSafe(at_last))),
-        None => output::say(&Failure::Interrupted.to_string()),
+    match take() {
+        Ending::Kept(at_last) => show(at_last),
+        Ending::Nothing => output::say(&Failure::Interrupted.to_string()),
+        // It ends by itself, or another signal, or order, came first.
+        Ending::ByItself | Ending::GraceIsOver => return,
     }
     process::exit(Exit::Interrupted as i32);
+}
+
+/// Does what is left to do with what was measured, if anything was, in a process that its caller ends.
+pub(crate) fn end_kept() {
+    if let Ending::Kept(at_last) = take() {
+        show(at_last);
+    }
+}
+
+/// Who ends the process; from now on it is the caller, if it was nobody yet.
+fn take() -> Ending {
+    let mut ending = ending();
+    if matches!(*ending, Ending::ByItself) {
+        return Ending::ByItself;
+    }
+    std::mem::replace(&mut *ending, Ending::GraceIsOver)
+}
+
+fn show(at_last: Box<dyn FnOnce() + Send>) {
+    // A fault in what is shown must not keep the process.
+    drop(panic::catch_unwind(AssertUnwindSafe(at_last)));
 }
 
 fn ending() -> std::sync::MutexGuard<'static, Ending> {
@@ -121,8 +133,8 @@ fn ending() -> std::sync::MutexGuard<'static, Ending> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "nothing is measured any more")]
-fn wait() {
-    thread::sleep(GRACE);
+fn wait(time: Duration) {
+    thread::sleep(time);
 }
 
 /// The signals that are heard: not SIGHUP where the process was started so that it outlives its terminal, as `nohup` does.

@@ -55,6 +55,7 @@ pub fn run(plan: &Plan, data: &Datasets, stores: Vec<StoreFacts>, begun: Begun) 
         expect: expected::of(plan),
         size: None,
         variant: None,
+        team: None,
         rank: 0,
         ranks,
         redacted,

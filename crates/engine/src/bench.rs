@@ -91,8 +91,8 @@ pub enum Event<'a> {
         cell: &'a Cell,
         /// Why it is made.
         role: Role,
-        /// Its number.
-        rep: u32,
+        /// Its number and round.
+        turn: Turn,
     },
     /// The server of a cell's target does not answer, and is waited for.
     Away {
@@ -157,6 +157,8 @@ pub struct Bench<'a> {
     cost_ns: u64,
     /// What each repetition waits for, once its cache is set; it is told the repetition's place in the run.
     start: Option<&'a (dyn Fn(u32) + Sync)>,
+    /// What the processes that this one leads made of the repetition that was handed over last.
+    others: Option<&'a (dyn Fn() -> Vec<Rep> + Sync)>,
     /// Whether this process was away since it was last asked.
     suspended: Option<&'a (dyn Fn() -> bool + Sync)>,
     copies: Copies,
@@ -194,6 +196,7 @@ impl<'a> Bench<'a> {
             searches: false,
             cost_ns,
             start: None,
+            others: None,
             suspended: None,
             copies: Copies::default(),
             lost: BTreeSet::new(),
@@ -214,9 +217,15 @@ impl<'a> Bench<'a> {
     }
 
     /// Lets every repetition from now on wait for `start`, which is told its place in the run, after its cache is set
-    /// and before its threads start.
+    /// and before its threads start. It is called once for each, for one that fails before its threads start too.
     pub fn start_by(&mut self, start: &'a (dyn Fn(u32) + Sync)) {
         self.start = Some(start);
+    }
+
+    /// Leads other processes that make the same repetitions: once one is handed over, `others` says what they made of it, and
+    /// a search goes by the mean of all.
+    pub fn lead(&mut self, others: &'a (dyn Fn() -> Vec<Rep> + Sync)) {
+        self.others = Some(others);
     }
 
     /// Asks `suspended` around every repetition whether this process was away since the last call: stopped by a signal, or
@@ -343,7 +352,7 @@ impl<'a> Bench<'a> {
         turn: Turn,
         emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<(Try, bool), E> {
-        emit(Event::Begin { cell: &self.cells[turn.cell], role: Role::Measure, rep: turn.rep })?;
+        emit(Event::Begin { cell: &self.cells[turn.cell], role: Role::Measure, turn })?;
         let (mut rep, mut intervals, sign) = self.repetition(turn, Role::Measure);
         rep.outage = self.outage(turn, sign, emit)?;
         let (came, is_met) = (Try::of(&rep), rep.outage.is_some());
@@ -354,10 +363,15 @@ impl<'a> Bench<'a> {
         Ok((if self.stopped() { Try::Stopped } else { came }, is_met))
     }
 
-    /// Runs one interleaved repetition that another process asks for.
-    pub fn once<E>(&mut self, turn: Turn, emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>) -> Result<(), E> {
-        emit(Event::Begin { cell: &self.cells[turn.cell], role: Role::Measure, rep: turn.rep })?;
-        let (rep, intervals, _) = self.repetition(turn, Role::Measure);
+    /// Runs one repetition that another process asks for.
+    pub fn once<E>(
+        &mut self,
+        turn: Turn,
+        role: Role,
+        emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        emit(Event::Begin { cell: &self.cells[turn.cell], role, turn })?;
+        let (rep, intervals, _) = self.repetition(turn, role);
         emit(Event::Rep(Box::new(rep), intervals))
     }
 
@@ -394,22 +408,25 @@ impl<'a> Bench<'a> {
             // nothing that a verdict may rest on.
             let needed_ns = self.cost_ns.saturating_mul(1 + kept_back);
             let Some(turn) = schedule.next(begun_ns, needed_ns) else { break };
-            emit(Event::Begin { cell: &self.cells[turn.cell], role, rep: turn.rep })?;
+            emit(Event::Begin { cell: &self.cells[turn.cell], role, turn })?;
             let (mut rep, mut intervals, sign) = self.repetition(turn, role);
             let measured_ns = self.clock.now_ns();
             rep.outage = self.outage(turn, sign, emit)?;
             // Waiting for a server is left out of what a repetition costs, or one outage would make all that follow
             // too dear for the budget.
             let waited_ns = self.clock.now_ns() - measured_ns;
-            if rep.outage.is_some() {
-                schedule.put_off(turn);
+            let is_put_off = rep.outage.is_some();
+            if is_put_off {
                 // The repetition that is made in its place has its number, and seconds of its own.
                 intervals.seconds.clear();
-            } else {
-                let (reached, line) = self.reached(&rep, turn.cell);
-                schedule.observe(turn.cell, reached, line);
             }
+            let (reached, line) = self.reached(&rep, turn.cell);
             emit(Event::Rep(Box::new(rep), intervals))?;
+            if is_put_off {
+                schedule.put_off(turn);
+            } else {
+                schedule.observe(turn.cell, self.with_others(reached, turn.cell), line);
+            }
             self.cost_ns = self.cost_ns.max(self.clock.now_ns() - begun_ns - waited_ns);
         }
         Ok(schedule.into_not_run())
@@ -504,7 +521,9 @@ impl<'a> Bench<'a> {
         let order = self.made;
         let epoch = self.epoch(turn, role);
         self.made += 1;
+        let has_waited = AtomicBool::new(false);
         let wait = || {
+            has_waited.store(true, Ordering::Relaxed);
             if let Some(start) = self.start {
                 start(order);
             }
@@ -519,6 +538,10 @@ impl<'a> Bench<'a> {
             None => run_rep(&spec),
         };
         self.copies = copies;
+        // Others wait for this process even where its own repetition failed before it came so far.
+        if !has_waited.load(Ordering::Relaxed) {
+            wait();
+        }
         let is_suspended = self.was_suspended();
         let sign = if is_suspended { Sign::Suspended } else { Sign::of(&made) };
         let cell = &self.cells[turn.cell];
@@ -617,6 +640,14 @@ impl<'a> Bench<'a> {
             // A line that is never cleared: the search for a depth goes on while there is a gain.
             (per_s(counter::OPS, 1.0), f64::INFINITY)
         }
+    }
+
+    /// The mean of what this process reached and what those reached that it leads; `None` where one of them failed.
+    fn with_others(&self, reached: Option<f64>, cell: usize) -> Option<f64> {
+        let Some(others) = self.others else { return reached };
+        let of_others = others().into_iter().map(|rep| self.reached(&rep, cell).0);
+        let all = std::iter::once(reached).chain(of_others).collect::<Option<Vec<f64>>>()?;
+        Some(all.iter().sum::<f64>() / all.len() as f64)
     }
 
     fn stopped(&self) -> bool {

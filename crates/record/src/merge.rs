@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    End, Format, Interval, Line, Need, NotRun, RecordedIntervals, RepIntervals, Role, Run, RunRecord,
+    End, Format, Interval, Line, Need, NotRun, RecordedIntervals, RepIntervals, Role, Run, RunRecord, Team,
 };
 use crate::{HistogramSum, encode};
 
@@ -44,7 +44,12 @@ pub fn merge(mut of_ranks: Vec<RankRecord>, run_id: &str) -> Result<Merged, Vec<
     // What is no record of one rank differs from one in many ways, of which the first tells enough.
     let mut fit = of_ranks.iter().filter(|one| unfit(one).is_empty());
     if let Some(first) = fit.next() {
-        refused.extend(fit.flat_map(|other| differences(first, other)));
+        let run = |one: &'_ RankRecord| (one.name.clone(), one.record.run.clone());
+        let (first_name, first) = run(first);
+        refused.extend(fit.flat_map(|other| {
+            let (name, other) = run(other);
+            differences((&first_name, &first), (&name, &other))
+        }));
     }
     if !refused.is_empty() {
         return Err(refused);
@@ -106,17 +111,16 @@ fn numbering(of_ranks: &[RankRecord]) -> Vec<String> {
     found
 }
 
-/// What must be equal in the records of one run and is not.
-fn differences(first: &RankRecord, other: &RankRecord) -> Vec<String> {
-    let (a, b) = (&first.record.run, &other.record.run);
+/// What must be equal in the heads of two ranks of one run and is not, a sentence each. Every head has a name to call it by.
+pub fn differences(first: (&str, &Run), other: (&str, &Run)) -> Vec<String> {
+    let ((first, a), (other, b)) = (first, other);
     let variant = |run: &Run| run.variant.as_ref().map_or("none", |variant| &variant.name).to_owned();
     let format = |format: Format| format!("{}.{}", format.major, format.minor);
     let said = |what: &str, a: String, b: String| {
-        (a != b).then(|| format!("{what}: {a} in `{}` and {b} in `{}`", first.name, other.name))
+        (a != b).then(|| format!("{what}: {a} in `{first}` and {b} in `{other}`"))
     };
-    let silent = |what: &str, differs: bool| {
-        differs.then(|| format!("{what} of `{}` and `{}` differ", first.name, other.name))
-    };
+    let silent =
+        |what: &str, differs: bool| differs.then(|| format!("{what} of `{first}` and `{other}` differ"));
     let found = [
         said("scenario", a.scenario.clone(), b.scenario.clone()),
         said("plan", a.plan_hash.clone(), b.plan_hash.clone()),
@@ -136,12 +140,19 @@ fn differences(first: &RankRecord, other: &RankRecord) -> Vec<String> {
 
 /// The head of rank 0 for all of them.
 fn head(of_ranks: &[RankRecord], run_id: &str) -> Run {
-    let mut run = of_ranks[0].record.run.clone();
-    let ranks = run.ranks;
+    let mut run = head_of_all(&of_ranks[0].record.run);
     run_id.clone_into(&mut run.run_id);
     // One rank with names in it is a record with names.
     run.redacted = of_ranks.iter().all(|one| one.record.run.redacted);
-    run.need = need(&run.need, ranks);
+    run
+}
+
+/// The head of one rank as that of all of them: need, depth, threads, connections and accelerators are those of all.
+pub fn head_of_all(of_one: &Run) -> Run {
+    let mut run = of_one.clone();
+    let ranks = run.ranks;
+    let machines = run.team.as_ref().map_or(ranks, Team::machines);
+    run.need = need(&run.need, ranks, machines);
     run.gate.at_depth = run.gate.at_depth.map(|depth| depth.saturating_mul(ranks));
     for cell in &mut run.cells {
         // Depth and threads of the whole job: the figures are sums, and Little's law has to hold of the
@@ -159,14 +170,17 @@ fn head(of_ranks: &[RankRecord], run_id: &str) -> Run {
     run
 }
 
-/// What the accelerators of all ranks need together.
-fn need(of_one: &Need, ranks: u32) -> Need {
+/// What the accelerators of all ranks need together. Ranks that share machines are fewer hosts than they are ranks.
+fn need(of_one: &Need, ranks: u32, machines: u32) -> Need {
     let times = f64::from(ranks);
     let share = format!(", one of {} hosts", of_one.hosts);
     let label = of_one.label.strip_suffix(&share);
+    let is_whole = of_one.hosts == ranks && machines == ranks;
     let label = match label {
+        // What several processes of one host get is not what as many hosts get: the label does not call them that.
+        _ if machines < ranks => format!("{ranks} processes x {}", of_one.label),
         // The label names the need of the whole job, of which each host has its share.
-        Some(whole) if of_one.hosts == ranks => whole.to_owned(),
+        Some(whole) if is_whole => whole.to_owned(),
         Some(whole) => format!("{whole}, {ranks} of {} hosts", of_one.hosts),
         None => format!("{ranks} hosts x {}", of_one.label),
     };
@@ -178,7 +192,7 @@ fn need(of_one: &Need, ranks: u32) -> Need {
         // That of all hosts already, where they share it.
         count: of_one.count.map(|count| if of_one.hosts == 1 { count.saturating_mul(ranks) } else { count }),
         loader_depth: of_one.loader_depth.map(|depth| depth.saturating_mul(ranks)),
-        hosts: if of_one.hosts == ranks { 1 } else { of_one.hosts },
+        hosts: if is_whole { 1 } else { of_one.hosts },
         ..of_one.clone()
     }
 }
@@ -189,6 +203,12 @@ fn lines(of_ranks: &[RankRecord]) -> Vec<Line> {
     let (ends, mut lines): (Vec<Line>, Vec<Line>) =
         all.cloned().partition(|line| matches!(line, Line::End(_)));
     let ends = ends.into_iter().filter_map(|line| if let Line::End(end) = line { Some(end) } else { None });
+    lines.push(Line::End(end_of_all(ends)));
+    lines
+}
+
+/// One end for those of all ranks.
+pub fn end_of_all(ends: impl IntoIterator<Item = End>) -> End {
     let mut whole = End::default();
     for end in ends {
         whole.interrupted |= end.interrupted;
@@ -201,8 +221,7 @@ fn lines(of_ranks: &[RankRecord]) -> Vec<Line> {
     }
     whole.changed.sort_unstable();
     whole.changed.dedup();
-    lines.push(Line::End(whole));
-    lines
+    whole
 }
 
 /// A repetition that one rank did not make counts as not made; the rank that made the fewest decides.
@@ -225,7 +244,7 @@ fn added(of_ranks: &[RankRecord]) -> Vec<RepIntervals> {
     in_order.retain_mut(|rep| {
         let of_all = &by_rep[&(rep.cell.as_str(), rep.role == Role::Confirm, rep.rep)];
         // A second that one host lacks would look like a dip of the storage.
-        let seconds = (of_all.len() == of_ranks.len()).then(|| add_seconds(of_all)).flatten();
+        let seconds = (of_all.len() == of_ranks.len()).then(|| seconds_of_all(of_all)).flatten();
         let is_whole = seconds.is_some();
         rep.seconds = seconds.unwrap_or_default();
         is_whole
@@ -233,8 +252,8 @@ fn added(of_ranks: &[RankRecord]) -> Vec<RepIntervals> {
     in_order
 }
 
-/// `None` where a histogram cannot be read.
-fn add_seconds(of_ranks: &[&RepIntervals]) -> Option<Vec<Interval>> {
+/// The seconds of one repetition of all ranks, added; `None` where a histogram cannot be read.
+pub fn seconds_of_all(of_ranks: &[&RepIntervals]) -> Option<Vec<Interval>> {
     let mut seconds: BTreeMap<u32, (u64, u64, HistogramSum)> = BTreeMap::new();
     for one in of_ranks.iter().flat_map(|rep| &rep.seconds) {
         let sum = seconds.entry(one.second).or_insert_with(|| (0, 0, HistogramSum::of_seconds()));

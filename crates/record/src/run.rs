@@ -55,6 +55,9 @@ pub struct Run {
     /// The variant that this record holds, of a run that compares several. Absent from other runs, and before format 1.4.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<Variant>,
+    /// The processes that a launcher started and that made this record together. Absent from other runs, and before format 1.11.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team: Option<Team>,
     /// This process among those of one run.
     // Both are written for runs of one process too: a reader need not tell two kinds of records apart.
     pub rank: u32,
@@ -62,6 +65,38 @@ pub struct Run {
     pub ranks: u32,
     /// Whether names of hosts, users and folders were replaced by labels.
     pub redacted: bool,
+}
+
+/// The processes of one launcher that measured together, and agreed on each repetition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Team {
+    /// Who started them: `Open MPI`, `Slurm`.
+    pub launcher: String,
+    /// One for each rank, in their order.
+    pub members: Vec<Member>,
+}
+
+/// One process among those of a launcher.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// Name of its host, redacted.
+    pub host: String,
+    /// Number of its machine among those of the run, from 0: processes of one machine share its kernel and its links.
+    // Not the host's name: a container has a name of its own on a machine that it shares.
+    pub machine: u32,
+    /// How far its clock was ahead of rank 0's when the run began, nanoseconds. Times of its repetitions are corrected by it.
+    pub clock_ahead_ns: i64,
+    /// How far off that figure may be: half of what four fifths of the fences that it was read from span, nanoseconds.
+    pub clock_uncertainty_ns: u64,
+}
+
+impl Team {
+    /// Machines that they ran on.
+    pub fn machines(&self) -> u32 {
+        let machines: std::collections::BTreeSet<u32> =
+            self.members.iter().map(|member| member.machine).collect();
+        machines.len() as u32
+    }
 }
 
 /// One of several variants whose repetitions were interleaved, each with a record of its own.

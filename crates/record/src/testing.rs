@@ -90,6 +90,7 @@ pub fn run(scenario: &str) -> Run {
         expect: None,
         size: None,
         variant: None,
+        team: None,
         rank: 0,
         ranks: 1,
         redacted: true,

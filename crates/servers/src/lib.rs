@@ -1,4 +1,4 @@
-//! Real servers for tests: NFS-Ganesha, Ceph's RADOS gateway and Azurite, started and stopped on this machine.
+//! Real servers for tests: NFS-Ganesha, Ceph's RADOS gateway and Azurite, started and stopped on this machine; and a real launcher.
 //!
 //! Each server runs in a network and a mount namespace of its own, with a pair of virtual interfaces to the host: a
 //! test reaches it by an address, several run beside each other, and the host's own port mapper is left alone. Nothing
@@ -13,6 +13,7 @@ mod blackhole;
 mod error;
 mod ganesha;
 mod hosts;
+mod mpirun;
 mod namespace;
 mod process;
 mod radosgw;
@@ -23,4 +24,5 @@ pub use blackhole::Blackhole;
 pub use error::{Unavailable, or_skip};
 pub use ganesha::{Ganesha, GaneshaOptions};
 pub use hosts::Hosts;
+pub use mpirun::mpirun;
 pub use radosgw::{Keys, Radosgw};

@@ -95,6 +95,35 @@ impl Ranks {
     }
 }
 
+/// Processes of one launcher, and how well their clocks agree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TeamFacts {
+    /// Who started them.
+    pub launcher: String,
+    /// How many there are.
+    pub ranks: u32,
+    /// Machines that they ran on.
+    pub machines: u32,
+    /// The most by which two of their clocks differed, nanoseconds.
+    pub apart_ns: u64,
+    /// How far off that may be for one of them, nanoseconds.
+    pub uncertainty_ns: u64,
+}
+
+impl TeamFacts {
+    pub(crate) fn of(team: &record::Team) -> Self {
+        let ahead = || team.members.iter().map(|member| member.clock_ahead_ns);
+        let (least, most) = (ahead().min().unwrap_or(0), ahead().max().unwrap_or(0));
+        Self {
+            launcher: team.launcher.clone(),
+            ranks: team.members.len() as u32,
+            machines: team.machines(),
+            apart_ns: most.abs_diff(least),
+            uncertainty_ns: team.members.iter().map(|one| one.clock_uncertainty_ns).max().unwrap_or(0),
+        }
+    }
+}
+
 fn is_merged(record: &RunRecord) -> bool {
     let ranks: BTreeSet<u32> = reps(record).map(|rep| rep.rank).collect();
     record.run.ranks > 1 && ranks.len() > 1

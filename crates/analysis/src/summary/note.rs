@@ -1,7 +1,7 @@
 //! Something that a reader must know of a run.
 
 use crate::cell::need::NoNeed;
-use crate::cell::ranks::Ranks;
+use crate::cell::ranks::{Ranks, TeamFacts};
 use crate::summary::compared::EngineBeside;
 use crate::summary::pressure::Pressures;
 use crate::summary::soak::Soak;
@@ -130,6 +130,8 @@ pub enum Note {
     Caveat(String),
     /// Several processes measured together, or this one is one of several.
     Ranks(Ranks),
+    /// Processes of one launcher measured together.
+    Team(TeamFacts),
 }
 
 /// Repetitions that something kept from their storage.

@@ -118,7 +118,8 @@ impl Scope {
         // Fresh rounds alone: the interleaved ones chose the cell, and no verdict rests on them.
         let fresh = lines.of_cell(&cell.cell.cell).iter().filter(|rep| rep.role == record::Role::Confirm);
         Self {
-            hosts_measured: run.ranks.max(1),
+            // Processes that share a machine are one host, however many they are.
+            hosts_measured: run.team.as_ref().map_or(run.ranks, record::Team::machines).max(1),
             hosts_needed: if need.is_some_and(|need| need.scope == feed::Scope::Host) {
                 1
             } else {

@@ -30,6 +30,8 @@ pub struct Unjudged {
 pub enum NoVerdict {
     /// The run is one of several variants, which are compared and not judged.
     Variant,
+    /// Processes that measured together did not come to their end together.
+    TeamBroke,
     /// Arrivals offered less than the line.
     OffersLess {
         /// The most that was offered, by the line.
@@ -75,7 +77,11 @@ impl Judged {
             return Self { sizings: sizing::of(&source.cells, axis), ..Self::default() };
         }
         if run.variant.is_some() {
-            return Self { unjudged: of_variant(source.cells), ..Self::default() };
+            return Self { unjudged: without_verdict(source.cells, &NoVerdict::Variant), ..Self::default() };
+        }
+        if run.team.is_some() && !has_ended(source) {
+            let unjudged = without_verdict(source.cells, &NoVerdict::TeamBroke);
+            return Self { unjudged, ..Self::default() };
         }
         let (verdicts, unjudged) = of_targets(source);
         Self { verdicts, unjudged, sizings: Vec::new() }
@@ -93,10 +99,16 @@ pub(crate) fn rests_on(verdicts: &[Verdict], sizings: &[Sizing], name: &str) -> 
     verdicts.iter().any(|verdict| verdict.rests_on(name)) || edges.any(|edge| edge.cell == name)
 }
 
-/// No storage of a variant has a verdict: there are no fresh repetitions for one to rest on.
-fn of_variant(cells: Cells<'_>) -> Vec<Unjudged> {
+/// Whether a run came to its end by itself. One whose processes a launcher ended may have lost one of them: what the others
+/// measured is shown, and judges nothing.
+fn has_ended(source: &Source<'_>) -> bool {
+    source.lines.end.is_some_and(|end| !end.interrupted)
+}
+
+/// No storage has a verdict, such as those of a variant: there are no fresh repetitions for one to rest on.
+fn without_verdict(cells: Cells<'_>, reason: &NoVerdict) -> Vec<Unjudged> {
     let storages = cells.targets.iter().filter(|target| target.storage);
-    storages.map(|target| Unjudged { target: target.name.clone(), reason: NoVerdict::Variant }).collect()
+    storages.map(|target| Unjudged { target: target.name.clone(), reason: reason.clone() }).collect()
 }
 
 /// A verdict for each storage target, in the order of the scenario, or why it has none.

@@ -12,15 +12,17 @@ use prepare::Prepared;
 
 use crate::args::InputArgs;
 use crate::exit::{Exit, Failure};
-use crate::{cost, data, load, open, output};
+use crate::{cost, data, launched, load, open, output};
 
 pub(crate) use line::words as line_words;
 
 pub(crate) fn plan(args: &InputArgs) -> Result<Exit, Failure> {
+    let place = launched::place()?;
     let plan = load::load(args)?.plan;
     // What `run` would refuse is refused here, without a connection to anything.
     data::check_places(&plan)?;
-    output::print(&describe(&plan))?;
+    let processes = place.map(|place| format!("{:<11}{}\n", "process", place.words()));
+    output::print(&(processes.unwrap_or_default() + &describe(&plan)))?;
     Ok(Exit::Ok)
 }
 

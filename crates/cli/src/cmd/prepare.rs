@@ -15,7 +15,7 @@ pub(crate) fn prepare(args: &InputArgs) -> Result<Exit, Failure> {
     let mut plan = load::load(args)?.plan;
     // What a server that feedline starts holds ends with it: a run writes it anew.
     plan.cells.retain(|cell| plan.targets[cell.target].emulate.is_none());
-    let stop = signals::stop_flag_within_grace()?;
+    let stop = signals::stop_flag_within(signals::GRACE)?;
     let progress = Progress::new(false, &Arc::default());
     let report = |target: &str, done, total| progress.writing(target, done, total);
     data::check_places(&plan)?;

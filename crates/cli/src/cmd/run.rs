@@ -1,25 +1,28 @@
 //! `feedline run`: scenario, plan, prepare, execute, record, verdict.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use analysis::{CellSummary, Measurement, Summary};
 use clap::Args;
 use engine::Bench;
-use plan::Plan;
+use launch::{Group, Launcher};
 use record::NotRun;
 
 use crate::announce::Announced;
-use crate::args::{InputArgs, MeasureArgs, RankArgs, ShowArgs};
+use crate::args::{InputArgs, MeasureArgs, RankArgs, ShowArgs, TeamArgs};
 use crate::claim::Claim;
 use crate::comparing::Rules;
 use crate::conclusion::Conclusion;
 use crate::exit::{Exit, Failure};
+use crate::launched::{self, Launched};
 use crate::regression::Outcome;
 use crate::resume::Interrupted;
 use crate::session::{Ready, RunKind, Session};
 use crate::slots::Slots;
+use crate::team::run::Asked;
 use crate::variants::{self, VariantSpec};
-use crate::{baseline, cmd, cost, load, output, proof, regression, resume, samples, session};
+use crate::{baseline, cmd, load, output, proof, regression, resume, rounds, samples, session, team};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("results", |results| results.short('o')))]
@@ -67,6 +70,8 @@ pub(crate) struct RunArgs {
     pub(crate) add_to: Option<String>,
     #[command(flatten)]
     pub(crate) ranks: RankArgs,
+    #[command(flatten)]
+    pub(crate) team: TeamArgs,
 }
 
 /// A number to add, written with its sign: `+12`.
@@ -88,6 +93,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if args.dry_run {
         return cmd::plan::plan(&args.input);
     }
+    if !args.variant.is_empty() {
+        launched::refuse("run --variant")?;
+    }
     if let Some(name) = &args.as_variant {
         return variants::follow(&args.input, &args.measure, name);
     }
@@ -99,6 +107,44 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 
 /// Makes one run, or what is missing of one that was interrupted, or the rounds that are added to one.
 pub(crate) fn once(args: &RunArgs, interrupted: Option<Interrupted>) -> Result<Exit, Failure> {
+    match launched::of(&args.ranks, &args.team)? {
+        Launched::Alone => alone(args, &RankArgs::default(), interrupted),
+        Launched::Slots(_) if args.proof || args.add_to.is_some() || args.rounds.is_some() => {
+            Err(Failure::usage(
+                "error: --proof, --add-to and --rounds are for a run of one process\n  hint: leave them out",
+            ))
+        }
+        Launched::Slots(ranks) => alone(args, &ranks, interrupted),
+        Launched::Team(group, launcher) => together(args, group, launcher),
+    }
+}
+
+/// Makes a run with the other processes of a launcher.
+fn together(args: &RunArgs, group: Arc<dyn Group>, launcher: Launcher) -> Result<Exit, Failure> {
+    let one_alone = [
+        (args.proof, "--proof", "make each of its runs by itself"),
+        (args.add_to.is_some(), "--add-to", "baselines are of one process"),
+    ];
+    if let Some((_, option, why)) = one_alone.into_iter().find(|(is_asked, ..)| *is_asked) {
+        let said = format!(
+            "error: {option} is not for several processes of a launcher yet: {why}\n  hint: leave it out"
+        );
+        return Err(if group.rank() == 0 { Failure::usage(said) } else { Failure::Said(Exit::Usage) });
+    }
+    team::run::run(&Asked {
+        input: &args.input,
+        measure: &args.measure,
+        show: args.show,
+        team: &args.team,
+        rounds: args.rounds.map_or(0, |More(rounds)| rounds),
+        strict: args.strict,
+        group,
+        launcher,
+    })
+}
+
+/// Makes a run by this process alone, or in its slots beside others.
+fn alone(args: &RunArgs, ranks: &RankArgs, interrupted: Option<Interrupted>) -> Result<Exit, Failure> {
     let mut loaded = load::load(&args.input)?.with_margins(true)?;
     if let Some(interrupted) = &interrupted {
         let redactor = session::redactor(args.measure.no_redact);
@@ -107,9 +153,9 @@ pub(crate) fn once(args: &RunArgs, interrupted: Option<Interrupted>) -> Result<E
     if let Some(name) = &loaded.plan.gate.baseline {
         baseline::expect(name, &args.measure.results, args.add_to.as_deref())?;
     }
-    let slots = Slots::of(&args.ranks, &loaded.plan)?;
+    let slots = Slots::of(ranks, &loaded.plan)?;
     if let Some(late) = slots.as_ref().and_then(Slots::late_by) {
-        return Err(too_late(args.ranks.start_at.as_deref(), late));
+        return Err(too_late(ranks.start_at.as_deref(), late));
     }
     let measure = &mut loaded.plan.measure;
     match &slots {
@@ -138,12 +184,12 @@ pub(crate) fn once(args: &RunArgs, interrupted: Option<Interrupted>) -> Result<E
     }
     let mut late = None;
     let interrupted = session.execute(|session, bench| match &slots {
-        None if is_added_to => confirm(&ready, session, bench, 0),
-        None => interleave(&ready, session, bench),
+        None if is_added_to => rounds::confirm(&ready, session, bench, 0),
+        None => rounds::interleave(&ready, session, bench),
         Some(slots) => by_timetable(&ready, slots, session, bench, &mut late),
     })?;
     if let Some(late) = late {
-        return Err(too_late(args.ranks.start_at.as_deref(), late));
+        return Err(too_late(ranks.start_at.as_deref(), late));
     }
     let Conclusion { summary, proofs } = session.conclude(args.show, asked.as_ref())?;
     if interrupted {
@@ -189,43 +235,6 @@ fn without_figures(summary: &Summary) -> Option<String> {
     (failed > 0).then(|| format!("{} failed", feed::counted_noun(failed, "cell")))
 }
 
-/// Runs ceilings, rounds and confirmation.
-fn interleave(
-    ready: &Ready,
-    session: &mut Session<'_>,
-    bench: &mut Bench<'_>,
-) -> Result<Vec<NotRun>, Failure> {
-    let (plan, progress) = (&ready.loaded.plan, &ready.progress);
-    let confirming = confirming(plan);
-    progress.expect(cost::repetitions(plan, plan.measure.repetitions), plan.measure.budget_ns);
-    ceilings(ready, session, bench)?;
-    progress.phase("measuring the cells, interleaved");
-    let mut not_run = bench.measure(confirming, &mut |event| session.take(event))?;
-    not_run.extend(confirm(ready, session, bench, confirming)?);
-    Ok(not_run)
-}
-
-/// Runs fresh repetitions from look to look; so many of them are expected already.
-fn confirm(
-    ready: &Ready,
-    session: &mut Session<'_>,
-    bench: &mut Bench<'_>,
-    mut expected: u64,
-) -> Result<Vec<NotRun>, Failure> {
-    while let Some((cells, rounds)) = session.next_look() {
-        ready.progress.phase("measuring candidates and controls afresh, until the verdicts are decided");
-        // Looks are planned within the most rounds: how many of them are made is known only after each.
-        let more = cells.len() as u64 * u64::from(rounds.end - rounds.start);
-        ready.progress.add(more.saturating_sub(expected));
-        expected = expected.saturating_sub(more);
-        let left = bench.confirm(&cells, rounds, &mut |event| session.take(event))?;
-        if !left.is_empty() {
-            return Ok(left);
-        }
-    }
-    Ok(Vec::new())
-}
-
 /// Runs ceilings, and what every rank runs in its slots: ranks that do not talk cannot agree on a choice, so every cell is
 /// confirmed. `late` says by how much the first slot was missed, if it was; nothing is measured then.
 fn by_timetable(
@@ -238,7 +247,7 @@ fn by_timetable(
     let (plan, progress) = (&ready.loaded.plan, &ready.progress);
     let cells = plan.cells.len() as u64;
     progress.expect(2 * cells * u64::from(plan.measure.repetitions), None);
-    ceilings(ready, session, bench)?;
+    rounds::ceilings(ready, session, bench)?;
     *late = slots.late_by();
     if late.is_some() {
         let of_cell = |cell: &plan::Cell| NotRun {
@@ -252,15 +261,9 @@ fn by_timetable(
     let mut not_run = bench.measure(0, &mut |event| session.take(event))?;
     progress.phase("confirming all cells with fresh repetitions");
     let all: Vec<usize> = (0..plan.cells.len()).collect();
-    let rounds = 0..plan.measure.repetitions;
-    not_run.extend(bench.confirm(&all, rounds, &mut |event| session.take(event))?);
+    let fresh = 0..plan.measure.repetitions;
+    not_run.extend(bench.confirm(&all, fresh, &mut |event| session.take(event))?);
     Ok(not_run)
-}
-
-fn ceilings(ready: &Ready, session: &mut Session<'_>, bench: &mut Bench<'_>) -> Result<(), Failure> {
-    ready.progress.phase("measuring the client's own ceiling");
-    let cells = session.without_ceiling();
-    bench.ceilings(&cells, &mut |event| session.take(event))
 }
 
 fn too_late(start_at: Option<&str>, late: Duration) -> Failure {
@@ -270,11 +273,6 @@ fn too_late(start_at: Option<&str>, late: Duration) -> Failure {
         late.as_secs_f64(),
         start_at.unwrap_or_default(),
     ))
-}
-
-/// Fresh repetitions up to the first look.
-fn confirming(plan: &Plan) -> u64 {
-    cost::fresh_cells(plan) * u64::from(plan.measure.repetitions)
 }
 
 /// Compares variants; nothing is judged.

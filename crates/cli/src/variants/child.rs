@@ -7,19 +7,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 
 use engine::{Bench, Turn};
-use record::{NotRun, Variant};
+use record::{NotRun, Role, Variant};
 
 use super::protocol::{Answer, Order, PROTOCOL};
 use crate::args::{InputArgs, MeasureArgs};
 use crate::claim::Claim;
 use crate::exit::{Exit, Failure};
-use crate::session::{self, Ready, RunKind, Session};
+use crate::session::{self, Ready, RunKind, Session, Shown};
 use crate::{load, output, signals};
 
 /// Follows the orders on standard input until they end. Where they end too early, the parent is gone: what is under way
 /// is ended as by a signal, and kept.
 pub(crate) fn follow(input: &InputArgs, measure: &MeasureArgs, name: &str) -> Result<Exit, Failure> {
-    let stop = signals::stop_flag_within_grace()?;
+    let stop = signals::stop_flag_within(signals::GRACE)?;
     // Before the greeting: a parent that goes away at once must be noticed.
     let orders = orders(&stop);
     answer(&Answer::Hello { protocol: PROTOCOL, version: env!("CARGO_PKG_VERSION").to_owned() })?;
@@ -30,7 +30,7 @@ pub(crate) fn follow(input: &InputArgs, measure: &MeasureArgs, name: &str) -> Re
     let loaded = if is_there { loaded.with_margins(false)? } else { loaded };
     let stores = session::open(&loaded.plan)?;
     let claim = Claim::WithItsOthers(variant.group.clone());
-    let ready = Ready::with(loaded, stores, measure, &claim, Arc::clone(&stop))?;
+    let ready = Ready::with(loaded, stores, Shown::of(measure)?, &claim, Arc::clone(&stop))?;
     let kind = RunKind { variant: Some((variant, variants)), command: Some(command), ..RunKind::default() };
     let mut session = Session::begin(&ready, measure.no_redact, kind)?;
     answer(&Answer::Ready { cells: ready.loaded.plan.cells.len() })?;
@@ -106,7 +106,8 @@ fn obey(
                 bench.ceilings(&all, &mut |event| session.take(event))?;
             }
             Ok(Ok(Order::Turn { cell, rep, round })) if cell < cells.len() => {
-                bench.once(Turn { cell, rep, round, again: 0 }, &mut |event| session.take(event))?;
+                let turn = Turn { cell, rep, round, again: 0 };
+                bench.once(turn, Role::Measure, &mut |event| session.take(event))?;
                 made[cell] += 1;
             }
             Ok(Ok(Order::End { left })) => break (left.unwrap_or_else(|| "not asked for".to_owned()), true),

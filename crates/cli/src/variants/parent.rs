@@ -37,7 +37,7 @@ struct Run<'a> {
 pub(crate) fn run(input: &InputArgs, measure: &MeasureArgs, specs: &[VariantSpec]) -> Result<Group, Failure> {
     let plans: Vec<Plan> = specs.iter().map(|spec| resolve(spec, input)).collect::<Result<_, _>>()?;
     pair(specs, &plans)?;
-    let stop = signals::stop_flag_within_grace()?;
+    let stop = signals::stop_flag_within(signals::GRACE)?;
     announce::variants(&plans, measure, &Announced::of(input, false))?;
     // From here on it waits for children alone, which end by themselves.
     signals::ended_by_itself();

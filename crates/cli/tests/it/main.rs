@@ -33,6 +33,7 @@ mod shown;
 mod signals;
 mod terminal;
 mod tidy;
+mod together;
 mod training;
 mod variants;
 mod verbs;

@@ -1,6 +1,6 @@
 //! What a reader must know of a run, a sentence each.
 
-use analysis::{Course, EngineBeside, Met, Note, Pressed, Pressures, Ranks, Soak};
+use analysis::{Course, EngineBeside, Met, Note, Pressed, Pressures, Ranks, Soak, TeamFacts};
 use feed::{Operation, counted_noun, format_bps, format_count, format_duration_ns};
 use record::{Role, Word};
 
@@ -79,7 +79,20 @@ pub(crate) fn words(note: &Note) -> String {
         }
         Note::Caveat(caveat) => format!("need: {caveat}"),
         Note::Ranks(of) => ranks(*of),
+        Note::Team(of) => team(of),
     }
+}
+
+/// `4 processes on 2 machines, started by Slurm and met through PMIx; their clocks differ by 3 us at most (+- 12 us), …`
+fn team(of: &TeamFacts) -> String {
+    let TeamFacts { launcher, ranks, machines, apart_ns, uncertainty_ns } = of;
+    format!(
+        "{ranks} processes on {}, started by {launcher}, agreed on each repetition through PMIx; their clocks differ by {} at most (+- {}), \
+         which is corrected",
+        counted_noun((*machines).into(), "machine"),
+        format_duration_ns(*apart_ns),
+        format_duration_ns(*uncertainty_ns),
+    )
 }
 
 /// How many repetitions met an outage, and what became of them.

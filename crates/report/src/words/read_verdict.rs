@@ -223,6 +223,10 @@ pub(super) fn skipped(engine: &str, reason: &str) -> String {
 pub(crate) fn no_verdict(why: &NoVerdict) -> String {
     match why {
         NoVerdict::Variant => "one of several variants, which are compared and not judged".to_owned(),
+        NoVerdict::TeamBroke => {
+            "the processes that measured together did not come to the end together: nothing is judged"
+                .to_owned()
+        }
         NoVerdict::OffersLess { of_line: share } => {
             format!("offers {} of the line: no verdict", of_line(*share))
         }

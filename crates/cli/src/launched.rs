@@ -1,0 +1,127 @@
+//! Whether this process is one of several that a launcher started, and how they measure together.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use launch::{Group, Launcher, Place};
+
+use crate::args::{RankArgs, TeamArgs};
+use crate::exit::{Exit, Failure};
+
+/// How the processes of a run measure together.
+pub(crate) enum Launched {
+    /// There is one.
+    Alone,
+    /// They do not talk: each repetition has its slot, by the time of day.
+    Slots(RankArgs),
+    /// They meet.
+    Team(Arc<dyn Group>, Launcher),
+}
+
+/// The place that the environment states.
+///
+/// # Errors
+/// A usage error for variables that contradict each other.
+pub(crate) fn place() -> Result<Option<Place>, Failure> {
+    Place::of(&|name| std::env::var(name).ok()).map_err(|error| Failure::usage(format!("error: {error}")))
+}
+
+/// Refuses a verb that one process does: several would each do it as if they were alone.
+///
+/// # Errors
+/// Where a launcher started several.
+pub(crate) fn refuse(verb: &str) -> Result<(), Failure> {
+    match place()? {
+        // Under Kubernetes a pod may be numbered and alone; two of them that prepare one dataset do no harm.
+        None | Some(Place { launcher: Launcher::IndexedJob, .. }) => Ok(()),
+        Some(place) => Err(once(
+            &place,
+            &format!(
+                "error: `feedline {verb}` is done by one process, and this is {}\n  hint: start it without the launcher; \
+                 `feedline run` is what several processes do together",
+                place.words()
+            ),
+        )),
+    }
+}
+
+/// How this process measures with the others, if there are any.
+///
+/// # Errors
+/// A usage error where they cannot, or contradict what the command line says; and what the launcher refuses.
+pub(crate) fn of(ranks: &RankArgs, team: &TeamArgs) -> Result<Launched, Failure> {
+    let Some(place) = place()? else {
+        return match (ranks.rank, ranks.ranks, &ranks.start_at) {
+            (None, None, None) => Ok(Launched::Alone),
+            (Some(_), Some(_), Some(_)) => Ok(Launched::Slots(ranks.clone())),
+            _ => Err(Failure::usage(
+                "error: --rank, --ranks and --start-at go together where no launcher states them\n  hint: give all three, the \
+                 same --ranks and --start-at on every host, or start feedline by mpirun or srun",
+            )),
+        };
+    };
+    agree(&place, ranks).map_err(|said| once(&place, &said))?;
+    if ranks.start_at.is_some() {
+        let Some(size) = place.size.or(ranks.ranks) else {
+            return Err(once(
+                &place,
+                "error: an Indexed Job does not say how many pods it has\n  hint: --ranks N",
+            ));
+        };
+        return Ok(match size {
+            1 => Launched::Alone,
+            _ => Launched::Slots(RankArgs { rank: Some(place.rank), ranks: Some(size), ..ranks.clone() }),
+        });
+    }
+    if !place.pmix {
+        return Err(once(
+            &place,
+            &format!(
+                "error: this is {}: its processes cannot talk to each other\n  hint: let a launcher with PMIx start them (Open \
+                 MPI's mpirun, `srun --mpi=pmix`), or let each begin at one time: --start-at TIME{}, and `feedline merge` their \
+                 records",
+                place.words(),
+                if place.size.is_none() { " --ranks N" } else { "" },
+            ),
+        ));
+    }
+    let joined = launch::join(&place, team.pmix.as_deref().map(Path::new));
+    match joined.map_err(|error| once(&place, &format!("error: {error}")))? {
+        None => Ok(Launched::Alone),
+        Some(group) => Ok(Launched::Team(group, place.launcher)),
+    }
+}
+
+/// That what the command line says of ranks is what the launcher says.
+fn agree(place: &Place, ranks: &RankArgs) -> Result<(), String> {
+    let differs = |asked: Option<u32>, is: Option<u32>| asked.zip(is).is_some_and(|(asked, is)| asked != is);
+    if !differs(ranks.rank, Some(place.rank)) && !differs(ranks.ranks, place.size) {
+        return Ok(());
+    }
+    Err(format!(
+        "error: this is {}, and --rank or --ranks say otherwise: the processes would not measure together\n  hint: leave out what \
+         the launcher states",
+        place.words()
+    ))
+}
+
+/// The failure of all processes alike, said by the first alone.
+fn once(place: &Place, said: &str) -> Failure {
+    if place.rank == 0 { Failure::usage(said) } else { Failure::Said(Exit::Usage) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_command_line_says_must_be_what_the_launcher_says() {
+        let place = Place { launcher: Launcher::OpenMpi, rank: 2, size: Some(4), pmix: true };
+        let asked = |rank, ranks| agree(&place, &RankArgs { rank, ranks, ..RankArgs::default() });
+        assert_eq!(asked(None, None), Ok(()));
+        assert_eq!(asked(Some(2), Some(4)), Ok(()));
+        for (rank, ranks) in [(Some(1), None), (None, Some(3)), (Some(2), Some(5))] {
+            assert!(asked(rank, ranks).unwrap_err().contains("rank 2 of 4, started by Open MPI"));
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! From several processes to one run: they agree on what is measured, and make it ready.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use plan::{Limit, Plan};
+use record::{Member, Run, Team};
+
+use super::meeting::{Meeting, Slack};
+use super::members::{self, Hello, Refusal};
+use super::run::Asked;
+use super::{clocks, lead::Leading};
+use crate::announce::{self, Announced};
+use crate::claim::Claim;
+use crate::exit::{Exit, Failure};
+use crate::load::{self, Loaded};
+use crate::open::{Servers, Stores};
+use crate::session::{self, Ready, Shown};
+use crate::{baseline, data, host, output};
+
+/// What the processes have agreed on.
+pub(super) struct Agreed {
+    loaded: Loaded,
+    members: Vec<Member>,
+    secrets: Vec<(String, String)>,
+}
+
+/// Lets all processes say what they would measure, and compares their clocks.
+///
+/// # Errors
+/// Where they would not measure the same, or one of them cannot; rank 0 says so for all.
+pub(super) fn agree(asked: &Asked<'_>, meeting: &Meeting) -> Result<Agreed, Failure> {
+    let mut loaded =
+        load::load(asked.input).and_then(|loaded| loaded.with_margins(true)).and_then(|loaded| {
+            if let Some(name) = &loaded.plan.gate.baseline {
+                baseline::expect(name, &asked.measure.results, None)?;
+            }
+            Ok(loaded)
+        });
+    if let Ok(loaded) = &mut loaded {
+        loaded.plan.measure.fresh_rounds += asked.rounds;
+    }
+    let hello = Hello::of(&loaded, asked.measure.no_redact);
+    let all = meeting.all(&hello, Slack::None)?;
+    meeting.call_hosts(all.iter().map(|one| one.host.clone()).collect());
+    members::agree(&all).map_err(|refusal| said_once(meeting, &refusal))?;
+    let clocks = clocks::compare(meeting, &host::unix_now_ns)?;
+    let members = members::members(&all, &clocks);
+    let loaded = loaded?;
+    refuse_servers(&loaded.plan, &members).map_err(|refusal| said_once(meeting, &refusal))?;
+    Ok(Agreed { loaded, members, secrets: members::secrets(&all) })
+}
+
+/// Servers of feedline's own listen on loopback, where other machines do not reach them.
+fn refuse_servers(plan: &Plan, members: &[Member]) -> Result<(), Refusal> {
+    let emulated = plan.targets.iter().find(|target| target.emulate.is_some());
+    match emulated {
+        Some(target) if members.iter().any(|member| member.machine > 0) => Err(Refusal {
+            exit: Exit::Usage,
+            text: format!(
+                "error: target `{}` is a server that feedline starts for its own machine, and these processes run on \
+                 several\n  hint: start all of them on one machine, or `feedline emulate` a server that all reach",
+                target.name
+            ),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The failure of all, said by rank 0.
+fn said_once(meeting: &Meeting, refusal: &Refusal) -> Failure {
+    if meeting.leads() {
+        output::say(&refusal.text);
+    }
+    Failure::Said(refusal.exit)
+}
+
+/// Opens the storages and makes the datasets ready: rank 0 first, then one process of each machine, then all. Whoever comes
+/// later finds what was written, or writes it where the storage is its machine's own.
+pub(super) fn make_ready(
+    asked: &Asked<'_>,
+    meeting: &Meeting,
+    agreed: Agreed,
+    stop: &Arc<AtomicBool>,
+) -> Result<(Ready, Team, Vec<(String, String)>), Failure> {
+    let Agreed { loaded, members, secrets } = agreed;
+    let share = meeting.share();
+    let name = format!("{} processes from {:x}", share.of, host::unix_now_ns());
+    let name: String = meeting.tell(meeting.leads().then_some(&name))?;
+    let claim = Claim::WithItsOthers(name);
+    let stores = open(asked, meeting, &loaded.plan)?;
+    let turn = match share.index {
+        0 => 0,
+        rank if members::is_first_of_machine(&members, rank) => 1,
+        _ => 2,
+    };
+    let mut open = Some((loaded, stores));
+    let mut ready = None;
+    for present in 0..3 {
+        let mine = if present == turn { open.take() } else { None };
+        let made = meeting.working(|| {
+            let shown = || if meeting.leads() { Shown::of(asked.measure) } else { Ok(Shown::nothing()) };
+            let make = |(loaded, stores)| Ready::with(loaded, stores, shown()?, &claim, Arc::clone(stop));
+            let made = mine.map(make).transpose();
+            // Before the others are told that it is done: one that failed ends them.
+            made.map_err(|failure| super::broken::fail(meeting, &failure))
+        })?;
+        ready = made?.or(ready);
+    }
+    let Some(ready) = ready else { unreachable!("every process has one of three turns") };
+    same_data(&ready, meeting)?;
+    Ok((ready, Team { launcher: asked.launcher.name().to_owned(), members }, secrets))
+}
+
+/// Opens the storages: rank 0 starts the servers that are declared, and says what will be done.
+fn open(asked: &Asked<'_>, meeting: &Meeting, plan: &Plan) -> Result<Stores, Failure> {
+    let own = || -> Result<Option<Stores>, Failure> {
+        if !meeting.leads() {
+            return Ok(None);
+        }
+        let stores = session::open(plan)?;
+        announce::announce(plan, &stores, asked.measure, &Announced::of(asked.input, false))?;
+        Ok(Some(stores))
+    };
+    let failed = |failure: Failure| super::broken::fail(meeting, &failure);
+    let opened = meeting.working(|| own().map_err(failed))??;
+    let reached = opened.as_ref().map(Stores::reached);
+    let reached = meeting.tell(reached.as_ref())?;
+    match opened {
+        Some(stores) => meeting.working(|| stores),
+        None => meeting
+            .working(|| {
+                data::check_places(plan)?;
+                Stores::through(plan, &Servers::OfLeader(reached)).map_err(Failure::from)
+            })?
+            .map_err(failed),
+    }
+}
+
+/// That all read the same bytes in the same order, and through as many connections: known once the data are there.
+fn same_data(ready: &Ready, meeting: &Meeting) -> Result<(), Failure> {
+    let own = session::described(ready, true, meeting.share().of);
+    let runs: Vec<Run> = meeting.gather(&own, Slack::None)?;
+    let name = |rank: usize| meeting.named(rank as u32);
+    let differing = runs
+        .iter()
+        .enumerate()
+        .skip(1)
+        .flat_map(|(rank, run)| record::differences((&name(0), &runs[0]), (&name(rank), run)));
+    let differing: Vec<String> = differing.take(8).map(|line| format!("\n  - {line}")).collect();
+    let differing: String = meeting.tell(meeting.leads().then_some(&differing.concat()))?;
+    if differing.is_empty() {
+        return Ok(());
+    }
+    let text = format!(
+        "error: the processes would not measure the same:{differing}\n  hint: let every host reach the same data, and have the \
+         same feedline"
+    );
+    Err(said_once(meeting, &Refusal { exit: Exit::Error, text }))
+}
+
+/// What rank 0 leads with. Repetitions that end by what was read end at other times on other hosts.
+pub(super) fn leading(
+    meeting: &Arc<Meeting>,
+    (team, secrets): (Team, Vec<(String, String)>),
+    plan: &Plan,
+) -> Leading {
+    Leading::new(Arc::clone(meeting), team, secrets, slack(plan))
+}
+
+/// How much longer than this process the others may take for a repetition.
+pub(super) fn slack(plan: &Plan) -> Slack {
+    match plan.measure.limit {
+        Limit::Duration { .. } => Slack::None,
+        Limit::Bytes { .. } | Limit::Epochs { .. } | Limit::Steps { .. } => Slack::Own(9),
+    }
+}

@@ -1,0 +1,87 @@
+//! A run of several processes, from their meeting to the verdict that rank 0 gives for all.
+
+use std::sync::Arc;
+
+use launch::{Group, Launcher};
+
+use super::meeting::Meeting;
+use super::{begin, broken, follow};
+use crate::args::{InputArgs, MeasureArgs, ShowArgs, TeamArgs};
+use crate::conclusion::Conclusion;
+use crate::exit::{Exit, Failure};
+use crate::session::{RunKind, Session};
+use crate::{regression, rounds, signals};
+
+/// How long all wait for one that does not come: end within ten seconds is what is promised.
+const PATIENCE_DEFAULT_NS: u64 = 6_000_000_000;
+
+/// What is asked of a run of several processes.
+pub(crate) struct Asked<'a> {
+    pub(crate) input: &'a InputArgs,
+    pub(crate) measure: &'a MeasureArgs,
+    pub(crate) show: ShowArgs,
+    pub(crate) team: &'a TeamArgs,
+    /// Rounds of fresh repetitions beyond those that every run plans.
+    pub(crate) rounds: u32,
+    pub(crate) strict: bool,
+    pub(crate) group: Arc<dyn Group>,
+    pub(crate) launcher: Launcher,
+}
+
+/// Makes a run with the other processes.
+///
+/// # Errors
+/// Where they do not agree, which rank 0 says; and what one of them cannot do, which it says itself and ends all.
+pub(crate) fn run(asked: &Asked<'_>) -> Result<Exit, Failure> {
+    let patience_ns = match &asked.team.patience {
+        None => PATIENCE_DEFAULT_NS,
+        Some(text) => feed::units::parse_duration_ns(text).map_err(|error| {
+            Failure::usage(format!("error: --patience: {error}\n  hint: write --patience 60s"))
+        })?,
+    };
+    let (group, own, size) = (Arc::clone(&asked.group), asked.group.rank(), asked.group.size());
+    let on_missing = move |missing: &[u32], hosts: &[String]| {
+        let words = broken::missing_words(missing, hosts, patience_ns);
+        broken::end(&words, broken::speaks(own, size, missing), |code, why| group.abort(code, why));
+    };
+    let meeting = Arc::new(Meeting::new(Arc::clone(&asked.group), patience_ns, on_missing)?);
+    match together(asked, &meeting) {
+        // All have come to the same end, or whoever failed has said so.
+        Ok(exit) => Ok(exit),
+        Err(Failure::Said(exit)) => Err(Failure::Said(exit)),
+        Err(failure) => Err(broken::fail(&meeting, &failure)),
+    }
+}
+
+fn together(asked: &Asked<'_>, meeting: &Arc<Meeting>) -> Result<Exit, Failure> {
+    let stop = signals::stop_flag_within(signals::GRACE_OF_LAUNCHER)?;
+    if !meeting.leads() {
+        // What a signal ends is said by rank 0.
+        signals::keep(|| {});
+    }
+    let agreed = begin::agree(asked, meeting)?;
+    let (ready, team, secrets) = begin::make_ready(asked, meeting, agreed, &stop)?;
+    if !meeting.leads() {
+        follow::follow(&ready, meeting)?;
+        meeting.working(|| ())?;
+        return Ok(Exit::Ok);
+    }
+    let leading = Arc::new(begin::leading(meeting, (team, secrets), &ready.loaded.plan));
+    let kind = RunKind { leading: Some(leading), show: asked.show, ..RunKind::default() };
+    let mut session = Session::begin(&ready, asked.measure.no_redact, kind)?;
+    let interrupted = session.execute(|session, bench| rounds::interleave(&ready, session, bench))?;
+    // The others wait until the answer is there: a launcher may end all when the first one does.
+    meeting.working(|| conclude(asked, session, interrupted))?
+}
+
+fn conclude(asked: &Asked<'_>, session: Session<'_>, interrupted: bool) -> Result<Exit, Failure> {
+    let Conclusion { summary, .. } = session.conclude(asked.show, None)?;
+    if interrupted {
+        return Ok(Exit::Interrupted);
+    }
+    let verdict = Exit::of_run(&summary, asked.strict);
+    let results = &asked.measure.results;
+    let folder = results.join(&summary.head.run_id);
+    let compared = regression::after_run(&folder, results, &summary.gate, asked.strict, asked.show)?;
+    Ok(verdict.or(compared.unwrap_or(Exit::Ok)))
+}
