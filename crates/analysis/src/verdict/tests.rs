@@ -35,6 +35,30 @@ fn the_line_is_cleared_by_the_lower_bound() {
 }
 
 #[test]
+fn processes_of_a_launcher_count_as_the_machines_that_they_ran_on_and_judge_nothing_where_they_broke() {
+    let member =
+        |machine| record::Member { host: String::new(), machine, clock_ahead_ns: 0, clock_uncertainty_ns: 0 };
+    let mut builder = confirmed_at(&[1.1, 1.1, 1.1]);
+    builder.run.team =
+        Some(record::Team { launcher: "Slurm".to_owned(), members: [0, 0, 1].map(member).to_vec() });
+    let mut record = builder.record();
+    record.lines.retain(|line| !matches!(line, Line::End(_)));
+    let judged = |record: &record::RunRecord| {
+        let summary = summarise(record);
+        (summary.verdicts, summary.unjudged.into_iter().map(|one| one.reason).collect::<Vec<_>>())
+    };
+    // Rank 0 was lost, so that no last line was written.
+    assert_eq!(judged(&record), (Vec::new(), vec![NoVerdict::TeamBroke]));
+    record.lines.push(Line::End(record::End { interrupted: true, ..record::End::default() }));
+    assert_eq!(judged(&record), (Vec::new(), vec![NoVerdict::TeamBroke]));
+    record.lines.pop();
+    record.lines.push(Line::End(record::End::default()));
+    let (verdicts, unjudged) = judged(&record);
+    assert_eq!((verdicts[0].judgement, unjudged), (Judgement::Feeds, Vec::new()));
+    assert_eq!(verdicts[0].scope.as_ref().unwrap().hosts_measured, 2);
+}
+
+#[test]
 fn starving_says_by_how_much_and_what_is_fed() {
     let verdict = verdict_of(&confirmed_at(&[0.8, 0.81, 0.79]));
     assert_eq!(verdict.judgement, Judgement::Starves);

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 
 use super::packed::{pack, unpack};
 use super::watchdog::{OnMissing, Watchdog};
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 
 /// How often a process that works says so to those that wait for it.
 const TICK: Duration = Duration::from_secs(1);
@@ -87,7 +87,7 @@ impl Meeting {
 
     /// Waits until all are here.
     pub(crate) fn fence(&self, slack: Slack) -> Result<(), Failure> {
-        Ok(self.meet(slack, |group| group.fence())?)
+        self.meet(slack, |group| group.fence())
     }
 
     /// What each of them says, to all.
@@ -170,7 +170,7 @@ impl Meeting {
         &self,
         slack: Slack,
         meet: impl FnOnce(&dyn Group) -> Result<T, LaunchError>,
-    ) -> Result<T, LaunchError> {
+    ) -> Result<T, Failure> {
         let own_ns = self.clock.now_ns().saturating_sub(self.met_ns.load(Ordering::Relaxed));
         let slack_ns = match slack {
             Slack::None => 0,
@@ -180,7 +180,8 @@ impl Meeting {
         let met = meet(&*self.group);
         drop(wait);
         self.met_ns.store(self.clock.now_ns(), Ordering::Relaxed);
-        met
+        // What fails here fails for all, most often since one of them has ended all and said why.
+        met.map_err(|error| if self.leads() { error.into() } else { Failure::Said(Exit::Error) })
     }
 }
 

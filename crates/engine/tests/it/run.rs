@@ -154,7 +154,7 @@ fn once(settings: BenchSettings, turns: &[Turn], start: &(dyn Fn(u32) + Sync)) -
     let mut reps = Vec::new();
     for turn in turns {
         bench
-            .once::<Infallible>(*turn, &mut |event| {
+            .once::<Infallible>(*turn, Role::Measure, &mut |event| {
                 if let Event::Rep(rep, _) = event {
                     reps.push(*rep);
                 }
@@ -222,4 +222,79 @@ fn a_second_reading_finds_what_came_wrong_of_bytes_that_others_wrote() {
         reread(None, once).iter().map(|of_rep| (of_rep.order, of_rep.wrong)).collect();
     assert_eq!(wrong, [(0, 0), (1, 1), (2, 0)]);
     assert_eq!(reread(Some(SEED), |_| Step::ok(MS)), [], "what feedline wrote is checked at once");
+}
+
+#[test]
+fn a_search_that_leads_goes_by_the_mean_of_all() {
+    let cells: Vec<Cell> = [1, 2, 4, 8, 16].map(|depth| Cell { auto_group: Some(0), ..cell(depth) }).into();
+    // Alone, depth 4 clears the line of 3,200 with headroom; with another that gets half as much, depth 8 does.
+    let deepest = |others: Option<f64>| {
+        let clock = Clock::simulated();
+        let store: SharedStore = Arc::new(Simulated::new(&clock, 16, SEED, |_| Step::ok(MS)));
+        let setups = vec![setup(store, 3_200.0); cells.len()];
+        let (stop, progress) = (AtomicBool::new(false), Progress::default());
+        let mut bench = Bench::new(&cells, &setups, settings(), &clock, &stop, &progress);
+        let last = std::sync::Mutex::new(None::<Rep>);
+        let made = || {
+            let mut rep = last.lock().unwrap().clone().unwrap();
+            for count in rep.counters.values_mut() {
+                *count = (*count as f64 * others.unwrap_or(1.0)) as u64;
+            }
+            vec![rep]
+        };
+        if others.is_some() {
+            bench.lead(&made);
+        }
+        let mut tried = Vec::new();
+        bench
+            .measure::<Infallible>(0, &mut |event| {
+                if let Event::Rep(rep, _) = event {
+                    tried.push(rep.cell.clone());
+                    *last.lock().unwrap() = Some(*rep);
+                }
+                Ok(())
+            })
+            .unwrap();
+        [1, 2, 4, 8, 16].into_iter().filter(|depth| tried.contains(&cell(*depth).slug)).max()
+    };
+    assert_eq!((deepest(None), deepest(Some(1.0)), deepest(Some(0.5))), (Some(4), Some(4), Some(8)));
+    // One that measures nothing ends the search, as its failure would.
+    assert_eq!(deepest(Some(0.0)), Some(1));
+}
+
+#[test]
+fn a_repetition_that_fails_before_its_threads_start_waits_for_the_others_all_the_same() {
+    let clock = Clock::simulated();
+    let store: SharedStore = Arc::new(Simulated::new(&clock, 1, SEED, |_| Step::ok(MS)));
+    // A checkpoint without a place to write it to.
+    let checkpoint = plan::Checkpoint {
+        label: "1 MiB".to_owned(),
+        files: 1,
+        file_bytes: 1 << 20,
+        to: 0,
+        durable: false,
+        keep: 1,
+        block_bytes: 1 << 20,
+    };
+    let cells = [Cell { task: plan::Task::Checkpoint(checkpoint), ..cell(1) }];
+    let setups = vec![setup(store, 1.0)];
+    let (stop, progress) = (AtomicBool::new(false), Progress::default());
+    let waits = std::sync::Mutex::new(Vec::new());
+    let start = |order: u32| waits.lock().unwrap().push(order);
+    let mut bench = Bench::new(&cells, &setups, settings(), &clock, &stop, &progress);
+    bench.start_by(&start);
+    let turn = Turn { cell: 0, rep: 0, round: 0, again: 0 };
+    let mut outcomes = Vec::new();
+    for _ in 0..2 {
+        bench
+            .once::<Infallible>(turn, Role::Measure, &mut |event| {
+                if let Event::Rep(rep, _) = event {
+                    outcomes.push(rep.outcome.clone());
+                }
+                Ok(())
+            })
+            .unwrap();
+    }
+    assert!(outcomes.iter().all(|outcome| matches!(outcome, Outcome::Failed { .. })), "{outcomes:?}");
+    assert_eq!(*waits.lock().unwrap(), [0, 1], "once for each");
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use record::{
-    Cell, End, Line, NotLookedAt, NotRun, RankRecord, RecordedIntervals, Rep, RepIntervals, Reread, Role,
-    Run, RunRecord, merge,
+    Cell, End, Line, Member, NotLookedAt, NotRun, RankRecord, RecordedIntervals, Rep, RepIntervals, Reread,
+    Role, Run, RunRecord, Team, head_of_all, merge,
 };
 
 use crate::sample;
@@ -88,6 +88,30 @@ fn the_head_says_what_all_hosts_together_need_and_hold_open() {
         assert_eq!(accelerators(together), accelerators(alone).map(|count| 2 * count));
         assert_eq!(together.cell, alone.cell);
     }
+}
+
+#[test]
+fn processes_that_share_a_machine_are_no_hosts() {
+    let of_machines = |machines: [u32; 2], hosts: u32| {
+        let member = |machine| Member {
+            host: format!("host-{machine}"),
+            machine,
+            clock_ahead_ns: 0,
+            clock_uncertainty_ns: 0,
+        };
+        let team = Team { launcher: "Slurm".to_owned(), members: machines.map(member).to_vec() };
+        let mut one = Run { ranks: 2, team: Some(team), ..sample::run() };
+        one.need.label = format!("16 x h100 resnet50, one of {hosts} hosts");
+        one.need.hosts = hosts;
+        head_of_all(&one).need
+    };
+    let whole = of_machines([0, 1], 2);
+    assert_eq!((whole.label.as_str(), whole.hosts), ("16 x h100 resnet50", 1));
+    // Two processes of one machine: one of the two hosts was measured, and the label does not say otherwise.
+    let shared = of_machines([0, 0], 2);
+    assert_eq!(shared.label, "2 processes x 16 x h100 resnet50, one of 2 hosts");
+    assert_eq!(shared.hosts, 2);
+    assert_eq!(shared.samples_per_s, whole.samples_per_s);
 }
 
 #[test]

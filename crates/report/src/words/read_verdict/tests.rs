@@ -219,6 +219,10 @@ fn a_scope_says_what_is_open() {
 #[test]
 fn what_no_verdict_can_rest_on_says_why() {
     let said = [
+        (
+            NoVerdict::TeamBroke,
+            "the processes that measured together did not come to the end together: nothing is judged",
+        ),
         (NoVerdict::OffersLess { of_line: 0.8 }, "offers 80 % of the line: no verdict"),
         (
             NoVerdict::OtherJob { played: 4, named: 0 },
