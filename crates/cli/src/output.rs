@@ -14,7 +14,9 @@ fn is_coloured() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_on = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
     // Off wins over on: a log with control characters is worse than a terminal without colour.
-    !is_set("NO_COLOR") && (is_on("CLICOLOR_FORCE") || io::stdout().is_terminal())
+    // A launcher gives its processes terminals of their own, wherever what they say goes in the end.
+    let is_terminal = io::stdout().is_terminal() && !is_set("PMIX_RANK");
+    !is_set("NO_COLOR") && (is_on("CLICOLOR_FORCE") || is_terminal)
 }
 
 /// Width of the terminal on standard output.

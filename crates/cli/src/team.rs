@@ -4,6 +4,7 @@
 //! decides which repetition is made next, as a run of one process does, and writes the one record. The others do what they
 //! are told ([`follow`]) and hand over what they counted. In each a watchdog ([`watchdog`]) ends all where one does not come.
 
+pub(crate) mod asked;
 mod begin;
 mod broken;
 mod clocks;

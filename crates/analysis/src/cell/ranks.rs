@@ -50,7 +50,8 @@ pub fn fold_ranks(record: &RunRecord) -> Cow<'_, RunRecord> {
     // The sum of some hosts' ceilings would be too low, and call the others client-limited.
     let whole = ceilings.into_values().filter(|of_ranks| of_ranks.len() == ranks as usize);
     let mut lines: Vec<Line> = whole.map(|of_ranks| Line::Ceiling(sums::ceiling(&of_ranks))).collect();
-    let mut folded: Vec<Rep> = reps.into_values().map(|of_ranks| fold(of_ranks, ranks)).collect();
+    let met = record.run.team.is_some();
+    let mut folded: Vec<Rep> = reps.into_values().map(|of_ranks| fold(of_ranks, ranks, met)).collect();
     folded.sort_by_key(|rep| rep.order);
     lines.extend(folded.into_iter().map(|rep| Line::Rep(Box::new(rep))));
     lines.extend(record.lines.iter().filter(|line| matches!(line, Line::End(_))).cloned());
@@ -140,8 +141,9 @@ fn key(rep: &Rep) -> Key<'_> {
     (&rep.cell, rep.role == Role::Confirm, rep.rep, &rep.variant)
 }
 
-/// One repetition of those that the ranks made, at least one of them. It has failed where they were not made together.
-fn fold(mut of_ranks: Vec<&Rep>, ranks: u32) -> Rep {
+/// One repetition of those that the ranks made, at least one of them. It has failed where they were not made together. `met` says
+/// whether the ranks met before each, or began it by their clocks.
+fn fold(mut of_ranks: Vec<&Rep>, ranks: u32, met: bool) -> Rep {
     of_ranks.sort_by_key(|rep| rep.rank);
     let mut folded = sums::rep(&of_ranks);
     let outcomes = || of_ranks.iter().map(|rep| &rep.outcome);
@@ -154,7 +156,7 @@ fn fold(mut of_ranks: Vec<&Rep>, ranks: u32) -> Rep {
         // not.
         folded.window_ns = overlap.filter(|(share, _)| *share >= OVERLAP_MIN).map_or(0, |(_, ns)| ns);
         Outcome::Interrupted
-    } else if let Some(reason) = apart(overlap) {
+    } else if let Some(reason) = apart(overlap, met) {
         Outcome::Failed { reason }
     } else if outcomes().any(|outcome| *outcome == Outcome::Exhausted) {
         Outcome::Exhausted
@@ -202,17 +204,17 @@ fn listed(ranks: impl Iterator<Item = u32>, count: usize) -> String {
 }
 
 /// Why windows with this overlap say nothing of all ranks together.
-fn apart(overlap: Option<(f64, u64)>) -> Option<String> {
+fn apart(overlap: Option<(f64, u64)>, met: bool) -> Option<String> {
     let Some((share, _)) = overlap else {
         return Some("the record does not say when the windows of all ranks opened".to_owned());
     };
-    (share < OVERLAP_MIN).then(|| {
-        format!(
-            "the windows of the ranks overlap by {} only: let the clocks of the hosts agree, and give each repetition \
-             more time to begin with --slack",
-            whole_percent(share)
-        )
-    })
+    let hint = if met {
+        "measure for longer with measure.duration"
+    } else {
+        "let the clocks of the hosts agree, and give each repetition more time to begin with --slack"
+    };
+    (share < OVERLAP_MIN)
+        .then(|| format!("the windows of the ranks overlap by {} only: {hint}", whole_percent(share)))
 }
 
 /// The share of the longest window that all have in common, and its length; `None` where an opening is not known, or no

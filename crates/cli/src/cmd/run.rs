@@ -20,7 +20,7 @@ use crate::regression::Outcome;
 use crate::resume::Interrupted;
 use crate::session::{Ready, RunKind, Session};
 use crate::slots::Slots;
-use crate::team::run::Asked;
+use crate::team::asked::Asked;
 use crate::variants::{self, VariantSpec};
 use crate::{baseline, cmd, load, output, proof, regression, resume, rounds, samples, session, team};
 

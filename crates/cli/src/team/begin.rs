@@ -6,9 +6,9 @@ use std::sync::atomic::AtomicBool;
 use plan::{Limit, Plan};
 use record::{Member, Run, Team};
 
+use super::asked::Asked;
 use super::meeting::{Meeting, Slack};
 use super::members::{self, Hello, Refusal};
-use super::run::Asked;
 use super::{clocks, lead::Leading};
 use crate::announce::{self, Announced};
 use crate::claim::Claim;
@@ -16,7 +16,7 @@ use crate::exit::{Exit, Failure};
 use crate::load::{self, Loaded};
 use crate::open::{Servers, Stores};
 use crate::session::{self, Ready, Shown};
-use crate::{baseline, data, host, output};
+use crate::{baseline, data, host, output, signals};
 
 /// What the processes have agreed on.
 pub(super) struct Agreed {
@@ -69,6 +69,8 @@ fn refuse_servers(plan: &Plan, members: &[Member]) -> Result<(), Refusal> {
 
 /// The failure of all, said by rank 0.
 fn said_once(meeting: &Meeting, refusal: &Refusal) -> Failure {
+    // All end by themselves: a launcher that sends a signal after the first of them interrupts nothing.
+    signals::ended_by_itself();
     if meeting.leads() {
         output::say(&refusal.text);
     }

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use launch::{Group, Launcher};
-
+use super::asked::Asked;
 use super::meeting::Meeting;
 use super::{begin, broken, follow};
-use crate::args::{InputArgs, MeasureArgs, ShowArgs, TeamArgs};
 use crate::conclusion::Conclusion;
 use crate::exit::{Exit, Failure};
 use crate::session::{RunKind, Session};
@@ -14,19 +12,6 @@ use crate::{regression, rounds, signals};
 
 /// How long all wait for one that does not come: end within ten seconds is what is promised.
 const PATIENCE_DEFAULT_NS: u64 = 6_000_000_000;
-
-/// What is asked of a run of several processes.
-pub(crate) struct Asked<'a> {
-    pub(crate) input: &'a InputArgs,
-    pub(crate) measure: &'a MeasureArgs,
-    pub(crate) show: ShowArgs,
-    pub(crate) team: &'a TeamArgs,
-    /// Rounds of fresh repetitions beyond those that every run plans.
-    pub(crate) rounds: u32,
-    pub(crate) strict: bool,
-    pub(crate) group: Arc<dyn Group>,
-    pub(crate) launcher: Launcher,
-}
 
 /// Makes a run with the other processes.
 ///
