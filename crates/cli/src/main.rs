@@ -52,8 +52,7 @@ fn main() -> ExitCode {
     let verb = Cli::parse_from(with_verb(std::env::args_os())).verb;
     let by_flags = input(&verb).is_some_and(|input| !load::is_scenario(input));
     match dispatch(verb) {
-        Ok(exit) => exit.into(),
-        Err(Failure::Said(exit)) => exit.into(),
+        Ok(exit) | Err(Failure::Said(exit)) => exit.into(),
         Err(failure) => {
             output::say(&told(&failure, by_flags));
             failure.exit().into()

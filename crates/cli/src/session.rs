@@ -140,6 +140,9 @@ pub(crate) struct RunKind {
     pub(crate) show: ShowArgs,
 }
 
+/// Cells by their index in the plan, and the numbers of the rounds that are made of them.
+pub(crate) type Rounds = (Vec<usize>, Range<u32>);
+
 /// A record being written, and its lines so far.
 pub(crate) struct Session<'a> {
     ready: &'a Ready,
@@ -372,7 +375,7 @@ impl<'a> Session<'a> {
 
     /// The fresh repetitions to make next: cells by their index in the plan, and the numbers of the rounds; `None` once the
     /// verdicts are decided, or no round is left.
-    pub(crate) fn next_look(&self) -> Result<Option<(Vec<usize>, Range<u32>)>, Failure> {
+    pub(crate) fn next_look(&self) -> Result<Option<Rounds>, Failure> {
         let look = || match &self.before.more {
             None => analysis::next_look(&self.so_far),
             Some(more) => analysis::next_added_look(&self.so_far, more),

@@ -9,7 +9,7 @@ use record::{Member, Run, Team};
 use super::asked::Asked;
 use super::meeting::{Meeting, Slack};
 use super::members::{self, Hello, Refusal};
-use super::{clocks, lead::Leading};
+use super::{broken, clocks};
 use crate::announce::{self, Announced};
 use crate::claim::Claim;
 use crate::exit::{Exit, Failure};
@@ -17,6 +17,15 @@ use crate::load::{self, Loaded};
 use crate::open::{Servers, Stores};
 use crate::session::{self, Ready, Shown};
 use crate::{baseline, data, host, output, signals};
+
+/// A run that all processes are ready for.
+pub(super) struct Begun {
+    pub(super) ready: Ready,
+    /// All of them, for the record.
+    pub(super) team: Team,
+    /// Names that it hides.
+    pub(super) secrets: Vec<(String, String)>,
+}
 
 /// What the processes have agreed on.
 pub(super) struct Agreed {
@@ -84,7 +93,7 @@ pub(super) fn make_ready(
     meeting: &Meeting,
     agreed: Agreed,
     stop: &Arc<AtomicBool>,
-) -> Result<(Ready, Team, Vec<(String, String)>), Failure> {
+) -> Result<Begun, Failure> {
     let Agreed { loaded, members, secrets } = agreed;
     let share = meeting.share();
     let name = format!("{} processes from {:x}", share.of, host::unix_now_ns());
@@ -105,13 +114,13 @@ pub(super) fn make_ready(
             let make = |(loaded, stores)| Ready::with(loaded, stores, shown()?, &claim, Arc::clone(stop));
             let made = mine.map(make).transpose();
             // Before the others are told that it is done: one that failed ends them.
-            made.map_err(|failure| super::broken::fail(meeting, &failure))
+            made.map_err(|failure| broken::fail(meeting, &failure))
         })?;
         ready = made?.or(ready);
     }
     let Some(ready) = ready else { unreachable!("every process has one of three turns") };
     same_data(&ready, meeting)?;
-    Ok((ready, Team { launcher: asked.launcher.name().to_owned(), members }, secrets))
+    Ok(Begun { ready, team: Team { launcher: asked.launcher.name().to_owned(), members }, secrets })
 }
 
 /// Opens the storages: rank 0 starts the servers that are declared, and says what will be done.
@@ -124,7 +133,7 @@ fn open(asked: &Asked<'_>, meeting: &Meeting, plan: &Plan) -> Result<Stores, Fai
         announce::announce(plan, &stores, asked.measure, &Announced::of(asked.input, false))?;
         Ok(Some(stores))
     };
-    let failed = |failure: Failure| super::broken::fail(meeting, &failure);
+    let failed = |failure: Failure| broken::fail(meeting, &failure);
     let opened = meeting.working(|| own().map_err(failed))??;
     let reached = opened.as_ref().map(Stores::reached);
     let reached = meeting.tell(reached.as_ref())?;
@@ -161,16 +170,8 @@ fn same_data(ready: &Ready, meeting: &Meeting) -> Result<(), Failure> {
     Err(said_once(meeting, &Refusal { exit: Exit::Error, text }))
 }
 
-/// What rank 0 leads with. Repetitions that end by what was read end at other times on other hosts.
-pub(super) fn leading(
-    meeting: &Arc<Meeting>,
-    (team, secrets): (Team, Vec<(String, String)>),
-    plan: &Plan,
-) -> Leading {
-    Leading::new(Arc::clone(meeting), team, secrets, slack(plan))
-}
-
-/// How much longer than this process the others may take for a repetition.
+/// How much longer than this process the others may take for a repetition: one that ends by what was read ends at other times on
+/// other hosts.
 pub(super) fn slack(plan: &Plan) -> Slack {
     match plan.measure.limit {
         Limit::Duration { .. } => Slack::None,

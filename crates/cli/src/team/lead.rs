@@ -6,7 +6,7 @@ use engine::Turn;
 use record::{Ceiling, End, Rep, RepIntervals, Role, Run, Team};
 
 use super::clocks::corrected_ns;
-use super::meeting::{Meeting, Slack};
+use super::meeting::{Meeting, SET_UP, Slack, thinking};
 use super::order::{Made, Order};
 use crate::exit::Failure;
 
@@ -61,7 +61,7 @@ impl Leading {
 
     /// Waits for the others before the threads of a repetition start.
     pub(crate) fn start(&self) {
-        if let Err(failure) = self.meeting.fence(super::meeting::SET_UP) {
+        if let Err(failure) = self.meeting.fence(SET_UP) {
             self.state().failed.get_or_insert(failure);
         }
     }
@@ -113,7 +113,7 @@ impl Leading {
 
     /// Works while the others wait for the next order.
     pub(crate) fn thinking<T>(&self, work: impl FnOnce() -> T) -> Result<T, Failure> {
-        self.meeting.thinking(|| self.order(&Order::Wait), work)
+        thinking(|| self.order(&Order::Wait), work)
     }
 
     /// Tells the others to end; `work` is this process's last look, and the end is that of all.

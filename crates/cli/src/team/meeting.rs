@@ -143,29 +143,6 @@ impl Meeting {
         })
     }
 
-    /// Works at rank 0, while the others wait for what it will tell. `wait` tells them every second to go on waiting.
-    pub(super) fn thinking<T>(
-        &self,
-        wait: impl Fn() -> Result<(), Failure> + Send,
-        work: impl FnOnce() -> T,
-    ) -> Result<T, Failure> {
-        let (ended, ends) = channel::<()>();
-        thread::scope(|scope| {
-            let ticks = scope.spawn(move || {
-                while ends.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-                    wait()?;
-                }
-                Ok(())
-            });
-            let made = work();
-            drop(ended);
-            match ticks.join() {
-                Ok(ticked) => ticked.map(|()| made),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        })
-    }
-
     fn meet<T>(
         &self,
         slack: Slack,
@@ -183,6 +160,28 @@ impl Meeting {
         // What fails here fails for all, most often since one of them has ended all and said why.
         met.map_err(|error| if self.leads() { error.into() } else { Failure::Said(Exit::Error) })
     }
+}
+
+/// Works at rank 0, while the others wait for what it will tell. `wait` tells them every second to go on waiting.
+pub(super) fn thinking<T>(
+    wait: impl Fn() -> Result<(), Failure> + Send,
+    work: impl FnOnce() -> T,
+) -> Result<T, Failure> {
+    let (ended, ends) = channel::<()>();
+    thread::scope(|scope| {
+        let ticks = scope.spawn(move || {
+            while ends.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                wait()?;
+            }
+            Ok(())
+        });
+        let made = work();
+        drop(ended);
+        match ticks.join() {
+            Ok(ticked) => ticked.map(|()| made),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
 }
 
 /// `rank 2 on node7`; without the host where that is not known yet.

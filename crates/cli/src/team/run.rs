@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::asked::Asked;
+use super::begin::Begun;
+use super::lead::Leading;
 use super::meeting::Meeting;
 use super::{begin, broken, follow};
 use crate::conclusion::Conclusion;
@@ -45,14 +47,15 @@ fn together(asked: &Asked<'_>, meeting: &Arc<Meeting>) -> Result<Exit, Failure> 
         signals::keep(|| {});
     }
     let agreed = begin::agree(asked, meeting)?;
-    let (ready, team, secrets) = begin::make_ready(asked, meeting, agreed, &stop)?;
+    let Begun { ready, team, secrets } = begin::make_ready(asked, meeting, agreed, &stop)?;
     if !meeting.leads() {
         follow::follow(&ready, meeting)?;
         meeting.working(|| ())?;
         return Ok(Exit::Ok);
     }
-    let leading = Arc::new(begin::leading(meeting, (team, secrets), &ready.loaded.plan));
-    let kind = RunKind { leading: Some(leading), show: asked.show, ..RunKind::default() };
+    let slack = begin::slack(&ready.loaded.plan);
+    let leading = Leading::new(Arc::clone(meeting), team, secrets, slack);
+    let kind = RunKind { leading: Some(Arc::new(leading)), show: asked.show, ..RunKind::default() };
     let mut session = Session::begin(&ready, asked.measure.no_redact, kind)?;
     let interrupted = session.execute(|session, bench| rounds::interleave(&ready, session, bench))?;
     // The others wait until the answer is there: a launcher may end all when the first one does.

@@ -104,9 +104,9 @@ pub(super) struct Api {
     error_string: ErrorString,
 }
 
-/// Looks a function up; the type is that of the field it is for.
+/// Looks a function up.
 macro_rules! function {
-    ($handle:expr, $library:expr, $name:literal) => {{
+    ($handle:expr, $library:expr, $name:literal, $kind:ty) => {{
         let name = CString::new($name).expect("it holds no zero");
         // SAFETY: the handle is that of an open library, and the name ends with a zero.
         let found = unsafe { libc::dlsym($handle, name.as_ptr()) };
@@ -114,7 +114,7 @@ macro_rules! function {
             return Err(LaunchError::Function { library: $library.to_owned(), name: $name });
         }
         // SAFETY: PMIx's standard gives the function of this name this type.
-        unsafe { std::mem::transmute::<*mut c_void, _>(found) }
+        unsafe { std::mem::transmute::<*mut c_void, $kind>(found) }
     }};
 }
 
@@ -138,14 +138,14 @@ impl Api {
             return Err(failed(cause));
         }
         Ok(Self {
-            init: function!(handle, library, "PMIx_Init"),
-            finalize: function!(handle, library, "PMIx_Finalize"),
-            abort: function!(handle, library, "PMIx_Abort"),
-            put: function!(handle, library, "PMIx_Put"),
-            commit: function!(handle, library, "PMIx_Commit"),
-            fence: function!(handle, library, "PMIx_Fence"),
-            get: function!(handle, library, "PMIx_Get"),
-            error_string: function!(handle, library, "PMIx_Error_string"),
+            init: function!(handle, library, "PMIx_Init", Init),
+            finalize: function!(handle, library, "PMIx_Finalize", Finalize),
+            abort: function!(handle, library, "PMIx_Abort", Abort),
+            put: function!(handle, library, "PMIx_Put", Put),
+            commit: function!(handle, library, "PMIx_Commit", Commit),
+            fence: function!(handle, library, "PMIx_Fence", Fence),
+            get: function!(handle, library, "PMIx_Get", Get),
+            error_string: function!(handle, library, "PMIx_Error_string", ErrorString),
         })
     }
 
@@ -223,8 +223,11 @@ impl Api {
     /// The number that a process has under a key.
     pub(super) fn number(&self, of: &Proc, key: &str) -> Result<u32, String> {
         self.get(of, key, &[], |value| {
+            if value.kind != TYPE_UINT32 {
+                return None;
+            }
             // SAFETY: the kind says which arm was written.
-            (value.kind == TYPE_UINT32).then(|| unsafe { value.data.uint32 })
+            Some(unsafe { value.data.uint32 })
         })
     }
 
