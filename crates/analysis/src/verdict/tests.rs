@@ -54,8 +54,8 @@ fn processes_of_a_launcher_count_as_the_machines_that_they_ran_on_and_judge_noth
     record.lines.pop();
     record.lines.push(Line::End(record::End::default()));
     let (verdicts, unjudged) = judged(&record);
-    assert_eq!((verdicts[0].judgement, unjudged), (Judgement::Feeds, Vec::new()));
-    assert_eq!(verdicts[0].scope.as_ref().unwrap().hosts_measured, 2);
+    assert_eq!((verdicts[0].judgement(), unjudged), (Judgement::Feeds, Vec::new()));
+    assert_eq!(verdicts[0].of_reads().unwrap().scope.as_ref().unwrap().hosts_measured, 2);
 }
 
 #[test]
