@@ -305,7 +305,7 @@ fn gates_on_regressions() {
 fn addresses() {
     insta::assert_snapshot!(refusals(&[
         "targets.b = { at = \"smb://filer/export\" }",
-        "targets.b = { at = \"az://container/prefix\" }",
+        "targets.b = { at = \"hdfs://name/prefix\" }",
         "targets.b = { at = \"https://bucket.s3.amazonaws.com/prefix\" }",
         "targets.b = { at = \"file:///mnt/b\" }",
         "targets.b = { at = \"~/bench\" }",
