@@ -32,9 +32,10 @@ fn main() {
         let of = &schema["properties"][table];
         print_table(table, of);
         // The one table within a table that is long enough for a place of its own.
-        if table == "need" {
-            let needed = shape(of).map(|of| &of["properties"]["checkpoint"]);
-            needed.into_iter().for_each(|of| print_table("need.checkpoint", of));
+        if table == "need"
+            && let Some(of) = shape(of)
+        {
+            print_table("need.checkpoint", &of["properties"]["checkpoint"]);
         }
     }
 }
