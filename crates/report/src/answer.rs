@@ -324,8 +324,8 @@ fn proof(summary: &Summary, verdict: &Verdict) -> Option<String> {
     let is_screen = scopes.any(|scope| scope.evidence == Evidence::Screen);
     let proves = summary.head.command.iter().any(|word| word == "--proof");
     let asked = record::typed(record::asked(&summary.head.command));
-    // A run that was already to prove is not told to: what it lacks stands in its proof.
-    (is_screen && !proves).then(|| format!("{asked} --proof, before buying"))
+    // A run that was already to prove is not told to: what it lacks stands in its proof. A proof is of one process.
+    (is_screen && !proves && summary.head.ranks == 1).then(|| format!("{asked} --proof, before buying"))
 }
 
 /// What would decide a part of the checkpoints.
@@ -350,11 +350,18 @@ fn next_of_checkpoint(
 fn next_of_reads(summary: &Summary, folder: &str, target: &str, verdict: &ReadVerdict) -> Option<String> {
     let asked = || record::typed(record::asked(&summary.head.command));
     let more = |rounds| more_rounds(summary, folder, target, verdict.scope.as_ref(), rounds);
+    let is_alone = summary.head.ranks == 1;
     match &verdict.cause {
-        Cause::Straddles { command: Some(command), .. } => Some(command.clone()),
+        Cause::Straddles { command: Some(command), .. } if is_alone => Some(command.clone()),
+        Cause::Straddles { command: Some(command), .. } => Some(format!("{command}, by the same launcher")),
         Cause::Straddles { made, rounds: Some(rounds), .. } => more(rounds.saturating_sub(*made)),
         Cause::TooFewRepetitions { .. } | Cause::NotConfirmed { .. } => more(summary.head.repetitions),
         Cause::Flagged(flag) => Some(words::flag::advice(flag).to_owned()),
+        Cause::HostsOpen { hosts } if !is_alone => Some(format!(
+            "{}, by the same launcher on {} more",
+            asked(),
+            feed::counted_noun((*hosts).into(), "host")
+        )),
         Cause::HostsOpen { hosts } => {
             // This host is one of them and measures again, at the same time as the others.
             let ranks = u64::from(*hosts) + 1;
@@ -375,8 +382,8 @@ fn more_rounds(
 ) -> Option<String> {
     let head = &summary.head;
     let is_whole = head.elapsed_ns.is_some() && !head.interrupted;
-    // A run of several ranks cannot be gone on with: each rank has a record of its own.
-    let made = scope.filter(|scope| scope.hosts_measured == 1)?.rounds;
+    // A run of several processes cannot be gone on with by one.
+    let made = scope.filter(|_| head.ranks == 1)?.rounds;
     // No more than were planned: the error of the interval is spent over the planned looks, and nothing is left
     // of it beyond them.
     let rounds = rounds.min(head.fresh_rounds.saturating_sub(made));

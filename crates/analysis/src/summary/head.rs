@@ -30,6 +30,8 @@ pub struct Head {
     pub cells_planned: usize,
     /// Cells of which at least one repetition was made.
     pub cells_run: usize,
+    /// Processes that measured together.
+    pub ranks: u32,
     /// Planned repetitions of each cell.
     pub repetitions: u32,
     /// Most rounds of fresh repetitions.
@@ -97,6 +99,7 @@ pub(crate) fn of_record(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSumm
         cells_planned: cells.len(),
         // Failed cells count as run: they were tried, and their reason stands in their row.
         cells_run: cells.iter().filter(|cell| !matches!(cell.measured, Measurement::NotRun { .. })).count(),
+        ranks: run.ranks.max(1),
         repetitions: run.measure.repetitions,
         fresh_rounds: looks::most_rounds(&run.measure),
         elapsed_ns: lines.end.map(|end| end.elapsed_ns),
