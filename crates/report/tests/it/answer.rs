@@ -134,6 +134,12 @@ fn a_run_that_ended_before_its_last_look_is_added_to() {
     let added = "array: feedline run --resume results/golden --only array --rounds +";
     let answer = at(&summarise(&record), 160);
     assert!(answer.contains(added), "{answer}");
+    // One process neither goes on with what several measured, nor proves it.
+    let mut together = summarise(&record);
+    assert!(answer.contains("--proof"), "{answer}");
+    together.head.ranks = 4;
+    let alone = at(&together, 160);
+    assert!(!alone.contains("--resume") && !alone.contains("--proof"), "{alone}");
     // What is missing of one that was interrupted comes first.
     let Some(record::Line::End(end)) = record.lines.last_mut() else { unreachable!("it came to its end") };
     end.interrupted = true;
