@@ -7,6 +7,7 @@ use launch::{Group, Launcher, Place};
 
 use crate::args::{RankArgs, TeamArgs};
 use crate::exit::{Exit, Failure};
+use crate::output;
 
 /// How the processes of a run measure together.
 pub(crate) enum Launched {
@@ -86,7 +87,8 @@ pub(crate) fn of(ranks: &RankArgs, team: &TeamArgs) -> Result<Launched, Failure>
         ));
     }
     let joined = launch::join(&place, team.pmix.as_deref().map(Path::new));
-    match joined.map_err(|error| once(&place, &format!("error: {error}")))? {
+    // Each says it: without the library they cannot wait for the first.
+    match joined.map_err(|error| Failure::usage(format!("error: {error}")))? {
         None => Ok(Launched::Alone),
         Some(group) => Ok(Launched::Team(group, place.launcher)),
     }
@@ -107,7 +109,25 @@ fn agree(place: &Place, ranks: &RankArgs) -> Result<(), String> {
 
 /// The failure of all processes alike, said by the first alone.
 fn once(place: &Place, said: &str) -> Failure {
-    if place.rank == 0 { Failure::usage(said) } else { Failure::Said(Exit::Usage) }
+    // A launcher ends all when one has failed: the others wait until it is said, where they can.
+    let group = if place.pmix { launch::join(place, None).ok().flatten() } else { None };
+    say_once(place.rank, group.as_deref(), said)
+}
+
+/// The same of processes that meet.
+pub(crate) fn once_for_all(group: &dyn Group, said: &str) -> Failure {
+    say_once(group.rank(), Some(group), said)
+}
+
+fn say_once(rank: u32, group: Option<&dyn Group>, said: &str) -> Failure {
+    if rank == 0 {
+        output::say(said);
+    }
+    if let Some(group) = group {
+        // What fails here was said all the same.
+        let _ = group.fence();
+    }
+    Failure::Said(Exit::Usage)
 }
 
 #[cfg(test)]

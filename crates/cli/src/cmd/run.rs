@@ -129,7 +129,7 @@ fn together(args: &RunArgs, group: Arc<dyn Group>, launcher: Launcher) -> Result
         let said = format!(
             "error: {option} is not for several processes of a launcher yet: {why}\n  hint: leave it out"
         );
-        return Err(if group.rank() == 0 { Failure::usage(said) } else { Failure::Said(Exit::Usage) });
+        return Err(launched::once_for_all(&*group, &said));
     }
     team::run::run(&Asked {
         input: &args.input,

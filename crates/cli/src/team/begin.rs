@@ -83,6 +83,8 @@ fn said_once(meeting: &Meeting, refusal: &Refusal) -> Failure {
     if meeting.leads() {
         output::say(&refusal.text);
     }
+    // Nor before it is said. What fails here was said all the same.
+    let _ = meeting.fence(Slack::None);
     Failure::Said(refusal.exit)
 }
 
