@@ -182,7 +182,10 @@ fn a_process_that_cannot_go_on_says_so_with_its_host_and_ends_all() {
     let bench = Bench::small(DISK);
     bench.write("results", "no folder");
     let Some(command) = launched(&bench, &[(3, run(&[]))]) else { return };
-    let ended = finish(command).exits(1).says("rank 0 on").says("cannot write results into `results`");
+    let ended = finish(command);
+    // Open MPI 4's launcher may fall over when it ends a job that was aborted, so its code is not always that of the process.
+    assert_ne!(ended.code, Some(0));
+    let ended = ended.says("rank 0 on").says("cannot write results into `results`");
     assert_eq!(ended.err.matches("cannot write results into").count(), 1, "{}", ended.err);
 }
 

@@ -149,7 +149,7 @@ fn init_writes_a_scenario_that_checks_and_never_overwrites() {
     bench.run(&["check", "mine.toml"]).exits(0);
     bench.run(&["init", "mine.toml"]).exits(1).says("never overwritten");
     bench.run(&["init", "mine"]).exits(2).says(".toml");
-    bench.run(&["init", "other.toml", "--at", "az://bucket"]).exits(2).says("az");
+    bench.run(&["init", "other.toml", "--at", "hdfs://name"]).exits(2).says("hdfs");
 }
 
 #[test]
