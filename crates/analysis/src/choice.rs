@@ -213,7 +213,10 @@ fn most_preferred<'a>(
     // Validity comes first: the best of the doubtful is worth less than the worst of the sound. Where all are doubtful
     // one is still named, so that the verdict can say what is wrong with it.
     let valid: Vec<Candidate<'a>> = measured.iter().filter(|one| one.figures.is_valid()).copied().collect();
-    let pool = if valid.is_empty() { measured } else { valid };
+    // Reads without a job stand in for no job that was asked for: where every job is doubtful, that is the answer.
+    let plays = |one: &Candidate<'_>| one.cell.cell.training.is_some();
+    let would_stand_in = measured.iter().any(plays) && !valid.iter().any(plays);
+    let pool = if valid.is_empty() || would_stand_in { measured } else { valid };
     let reached: Vec<Candidate<'a>> =
         pool.iter().filter(|one| eligibility.is_reached(one.cell)).copied().collect();
     let pool = if reached.is_empty() { pool } else { reached };

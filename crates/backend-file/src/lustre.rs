@@ -13,9 +13,11 @@ const NAME: &str = "lustre.lov";
 /// An attribute is no longer (`XATTR_SIZE_MAX`, linux/limits.h).
 const BYTES_MAX: usize = 65_536;
 
-/// `LOV_USER_MAGIC_V1`, `_V3` (with a pool) and `_COMP_V1` (several components).
+/// `LOV_USER_MAGIC_V1`, `_V3` (with a pool), `_SPECIFIC` (laid out as the one before, on targets that were named) and
+/// `_COMP_V1` (several components).
 const V1: u32 = 0x0bd1_0bd0;
 const V3: u32 = 0x0bd3_0bd0;
+const SPECIFIC: u32 = 0x0bd5_0bd0;
 const COMPOSITE: u32 = 0x0bd6_0bd0;
 
 /// Where `lmm_stripe_size`, `lmm_stripe_count` and `lmm_pool_name` stand, and the bytes of the last.
@@ -101,10 +103,10 @@ fn component(bytes: &[u8], number: usize) -> Option<String> {
 impl Stripes {
     fn of(bytes: &[u8]) -> Option<Self> {
         let magic = u32_at(bytes, 0)?;
-        if magic != V1 && magic != V3 {
+        if ![V1, V3, SPECIFIC].contains(&magic) {
             return None;
         }
-        let pool = if magic == V3 { pool(bytes.get(POOL_AT..)?.get(..POOL_BYTES)?) } else { None };
+        let pool = if magic != V1 { pool(bytes.get(POOL_AT..)?.get(..POOL_BYTES)?) } else { None };
         Some(Self {
             count: u16_at(bytes, STRIPE_COUNT_AT)?,
             bytes: u32_at(bytes, STRIPE_SIZE_AT)?,
@@ -166,7 +168,7 @@ mod tests {
         found.extend(bytes.to_ne_bytes());
         found.extend(count.to_ne_bytes());
         found.extend([0; 2]);
-        if magic == V3 {
+        if magic != V1 {
             found.extend(pool);
         }
         found
@@ -204,7 +206,7 @@ mod tests {
         assert_eq!(plain_of(ALL, 0), "lustre_stripe_count all, lustre_stripe_bytes default");
         assert_eq!(plain_of(0, 65_536), "lustre_stripe_count default, lustre_stripe_bytes 65536");
         assert_eq!(
-            of(&plain(V3, 1, 4 << 20, 2, b"flash\0garbage\0\0\0")),
+            of(&plain(SPECIFIC, 1, 4 << 20, 2, b"flash\0garbage\0\0\0")),
             "lustre_stripe_count 2, lustre_stripe_bytes 4194304, lustre_pool flash"
         );
         let parts = [
@@ -250,7 +252,7 @@ mod tests {
     proptest! {
         #[test]
         fn arbitrary_bytes_are_parsed_or_refused(
-            magic in prop::sample::select(vec![V1, V3, COMPOSITE]),
+            magic in prop::sample::select(vec![V1, V3, SPECIFIC, COMPOSITE]),
             bytes in prop::collection::vec(any::<u8>(), 0..300),
         ) {
             let found = of_bytes(&[&magic.to_ne_bytes()[..], &bytes].concat());

@@ -58,8 +58,8 @@ pub(crate) struct RankArgs {
     // `start_at` and `ranks` need no rank here: a launcher may state it.
     pub(crate) rank: Option<u32>,
     /// How many hosts measure together
-    // The bound of records (`RANKS_MAX`); one rank is a run without ranks.
-    #[arg(long, requires = "start_at", value_parser = clap::value_parser!(u32).range(2..=65_536))]
+    // The bound of records (`RANKS_MAX`). One is for a numbered pod that is alone.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) ranks: Option<u32>,
     /// When the first repetition begins on all hosts: 2026-11-21T04:41:23Z, or seconds since 1970. Late enough for all to
     /// have their data ready

@@ -54,7 +54,7 @@ pub(crate) fn of(ranks: &RankArgs, team: &TeamArgs) -> Result<Launched, Failure>
     let Some(place) = place()? else {
         return match (ranks.rank, ranks.ranks, &ranks.start_at) {
             (None, None, None) => Ok(Launched::Alone),
-            (Some(_), Some(_), Some(_)) => Ok(Launched::Slots(ranks.clone())),
+            (Some(_), Some(2..), Some(_)) => Ok(Launched::Slots(ranks.clone())),
             _ => Err(Failure::usage(
                 "error: --rank, --ranks and --start-at go together where no launcher states them\n  hint: give all three, the \
                  same --ranks and --start-at on every host, or start feedline by mpirun or srun",
@@ -62,6 +62,10 @@ pub(crate) fn of(ranks: &RankArgs, team: &TeamArgs) -> Result<Launched, Failure>
         };
     };
     agree(&place, ranks).map_err(|said| once(&place, &said))?;
+    // What numbers a pod does not say whether there are others.
+    if place.launcher == Launcher::IndexedJob && ranks.ranks == Some(1) {
+        return Ok(Launched::Alone);
+    }
     if ranks.start_at.is_some() {
         let Some(size) = place.size.or(ranks.ranks) else {
             return Err(once(
@@ -82,7 +86,7 @@ pub(crate) fn of(ranks: &RankArgs, team: &TeamArgs) -> Result<Launched, Failure>
                  MPI's mpirun, `srun --mpi=pmix`), or let each begin at one time: --start-at TIME{}, and `feedline merge` their \
                  records",
                 place.words(),
-                if place.size.is_none() { " --ranks N" } else { "" },
+                if place.size.is_none() { " --ranks N (--ranks 1 alone where there is one)" } else { "" },
             ),
         ));
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use feed::Compared;
+use feed::{Compared, Need, NeedSpec};
 use plan::{BackendConfig, Margin, Plan};
 use scenario::{HostFacts, Source};
 
@@ -45,6 +45,20 @@ pub(crate) fn load(args: &InputArgs) -> Result<Loaded, Failure> {
         Some(measure) => bounded(loaded.plan.datasets.len() as u64, &measure),
         None => Ok(loaded),
     }
+}
+
+/// A need as it is typed: in its short form, or as the table of its keys.
+///
+/// # Errors
+/// A usage error where it is neither.
+pub(crate) fn need(text: &str) -> Result<Need, Failure> {
+    if text.starts_with('{') {
+        // It goes with a place, of which nothing is read here.
+        let input = InputArgs { input: ".".to_owned(), need: Some(text.to_owned()), ..InputArgs::default() };
+        return Ok(load(&input)?.plan.need);
+    }
+    let need = NeedSpec::parse_short(text).and_then(|spec| spec.resolve());
+    need.map_err(|error| Failure::usage(scenario::in_flags(&format!("error: {error}"))))
 }
 
 fn resolve(source: &Source, overrides: &[String], only: &[String]) -> Result<Loaded, Failure> {

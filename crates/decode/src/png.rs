@@ -20,8 +20,7 @@ const HEADER: &[u8] = b"\0\0\0\x0dIHDR";
 const WIDTH_AT: usize = 16;
 const HEIGHT_AT: usize = 20;
 
-/// Channels of a pixel at most: three colours and how opaque it is.
-const BYTES_PER_PIXEL_MAX: u64 = 4;
+const COLOUR_AT: usize = 25;
 
 /// Memory of the decoder for lines and for chunks beside the pixels.
 // A line of the widest image that is allowed has 512 MiB; none that is a sample comes near this.
@@ -39,7 +38,7 @@ impl Png {
     pub(crate) fn decode(&mut self, bytes: &[u8]) -> Result<u64, DecodeError> {
         // Before the decoder sees a byte, so that it allocates nothing for dimensions that are not allowed.
         let mut allowance = Allowance::new(FORMAT, bytes.len()).at_most(PIXEL_BYTES_MAX);
-        allowance.expect(pixels(bytes)?.saturating_mul(BYTES_PER_PIXEL_MAX))?;
+        allowance.expect(pixels(bytes)?.saturating_mul(channels_max(bytes)))?;
 
         let mut source = Cursor::new(bytes);
         let mut decoder = png::Decoder::new_with_limits(&mut source, Limits { bytes: BESIDE_BYTES_MAX });
@@ -62,6 +61,15 @@ impl Png {
             0 => Ok(allowance.out_bytes()),
             trailing_bytes => Err(DecodeError::Trailing { format: FORMAT, trailing_bytes }),
         }
+    }
+}
+
+/// Channels of a pixel at most, of one byte each as they come out: its shades, and how opaque it is.
+fn channels_max(bytes: &[u8]) -> u64 {
+    match bytes.get(COLOUR_AT) {
+        // Grey, without and with how opaque it is; a `tRNS` chunk adds that to the first.
+        Some(0 | 4) => 2,
+        _ => 4,
     }
 }
 

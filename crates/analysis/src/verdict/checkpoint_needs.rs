@@ -178,6 +178,7 @@ impl Asked<'_> {
         lost(timed)
             .or_else(|| (is_written && !durable).then_some(Doubt::NotDurable))
             .or_else(|| (bytes < of).then_some(Doubt::OtherSize { bytes, of }))
+            .or_else(|| (timed.cut > 0).then_some(Doubt::Cut { saves: timed.cut }))
             .or_else(|| (timed.late > 0).then_some(late))
             .or_else(|| is_apart.then_some(Doubt::Apart))
             .or_else(|| (hosts > 0).then_some(Doubt::HostsOpen { hosts }))

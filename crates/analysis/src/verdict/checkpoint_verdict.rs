@@ -115,6 +115,11 @@ pub enum Doubt {
         /// Of how many.
         made: u64,
     },
+    /// Windows cut some that had taken longer than any that ended.
+    Cut {
+        /// How many.
+        saves: u64,
+    },
     /// Accelerators go on reading while a checkpoint is written, and it was written alone.
     Apart,
     /// This host writes and reads in time, and the need is for more of them.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use feed::units::{format_bps, format_count};
-use feed::{NeedSpec, PROFILES, Profile};
+use feed::{PROFILES, Profile};
 
 use super::plan::line_words;
 use crate::args::InputArgs;
@@ -38,15 +38,9 @@ fn explained(need: &str) -> Result<String, Failure> {
         let plan = load::load(&input)?.plan;
         return Ok(format!("{}\nas read     line {}", plan.need.explain(), line_words(&plan)));
     }
-    if need.starts_with('{') {
-        // A need goes with a place, of which nothing is read here.
-        let input = InputArgs { input: ".".to_owned(), need: Some(need.to_owned()), ..InputArgs::default() };
-        return Ok(load::load(&input)?.plan.need.explain());
-    }
-    let resolved = NeedSpec::parse_short(need).and_then(|spec| spec.resolve());
-    // What a hint writes as a key of a scenario is typed behind this verb.
-    let typed = |hint: String| scenario::in_flags(&hint).replace("--need ", "feedline need ");
-    resolved.map(|need| need.explain()).map_err(|error| Failure::usage(typed(format!("error: {error}"))))
+    // What a hint writes as a flag is typed behind this verb.
+    let typed = |failure: Failure| Failure::usage(failure.to_string().replace("--need ", "feedline need "));
+    load::need(need).map(|need| need.explain()).map_err(typed)
 }
 
 fn row(profile: &Profile) -> String {

@@ -13,13 +13,13 @@ use feed::what_if::{
     CacheBefore, Checkpoints, Codec, CopyFirst, Idle, Memory, Readers, Reading, Shards, Start, State,
     Transfer, WhatIfError,
 };
-use feed::{CacheOrder, Need, NeedSpec, Sheet, TierPolicy, UTILIZATION_DEFAULT};
+use feed::{CacheOrder, Need, Sheet, TierPolicy, UTILIZATION_DEFAULT};
 use known::{Job, Known, RateOf};
 use scenarios::Measured;
 
 use super::init;
 use crate::exit::{Exit, Failure};
-use crate::output;
+use crate::{load, output};
 
 const SECONDS_PER_HOUR: f64 = 3_600.0;
 
@@ -84,11 +84,8 @@ fn known(around: &Around) -> Result<Known, Failure> {
     Known::of(around.from.as_deref())
 }
 
-/// A need in its short form.
 fn need(text: Option<&str>) -> Result<Option<Need>, Failure> {
-    let resolved = |text: &str| NeedSpec::parse_short(text).and_then(|spec| spec.resolve());
-    let need = text.map(resolved).transpose();
-    need.map_err(|error| Failure::usage(scenario::in_flags(&format!("error: {error}"))))
+    text.map(load::need).transpose()
 }
 
 /// Bytes per second that the accelerators of a need take of samples of its own size.

@@ -57,6 +57,7 @@ pub(super) fn agree(asked: &Asked<'_>, meeting: &Meeting) -> Result<Agreed, Fail
     let members = members::members(&all, &clocks);
     let loaded = loaded?;
     refuse_servers(&loaded.plan, &members).map_err(|refusal| said_once(meeting, &refusal))?;
+    refuse_checkpoints(&loaded.plan).map_err(|refusal| said_once(meeting, &refusal))?;
     Ok(Agreed { loaded, members, secrets: members::secrets(&all) })
 }
 
@@ -74,6 +75,19 @@ fn refuse_servers(plan: &Plan, members: &[Member]) -> Result<(), Refusal> {
         }),
         _ => Ok(()),
     }
+}
+
+/// Times of saves of several processes are not judged together, and each process would need room of its own.
+fn refuse_checkpoints(plan: &Plan) -> Result<(), Refusal> {
+    if plan.cells.iter().all(|cell| cell.writes_checkpoints().is_none()) {
+        return Ok(());
+    }
+    Err(Refusal {
+        exit: Exit::Usage,
+        text: "error: checkpoints are measured by one process: times of several are not judged together\n  hint: start it without \
+               the launcher, or leave the checkpoints out"
+            .to_owned(),
+    })
 }
 
 /// The failure of all, said by rank 0.
@@ -172,11 +186,12 @@ fn same_data(ready: &Ready, meeting: &Meeting) -> Result<(), Failure> {
     Err(said_once(meeting, &Refusal { exit: Exit::Error, text }))
 }
 
-/// How much longer than this process the others may take for a repetition: one that ends by what was read ends at other times on
-/// other hosts.
+/// How much longer than this process the others may take for a repetition: one that ends by what was read or copied ends at other
+/// times on other hosts.
 pub(super) fn slack(plan: &Plan) -> Slack {
+    let ends_by_work = |cell: &plan::Cell| cell.task.copy().is_some() || cell.cache == plan::Cache::Cold;
     match plan.measure.limit {
-        Limit::Duration { .. } => Slack::None,
-        Limit::Bytes { .. } | Limit::Epochs { .. } | Limit::Steps { .. } => Slack::Own(9),
+        Limit::Duration { .. } if !plan.cells.iter().any(ends_by_work) => Slack::None,
+        _ => Slack::Own(9),
     }
 }

@@ -44,17 +44,18 @@ pub(crate) struct Meeting {
 
 impl Meeting {
     /// The processes of `group`, which wait for `patience_ns` for one that does not come. `on_missing` is told then which do
-    /// not, and what all are called.
+    /// not, how often it was told so of this wait before, and what all are called.
     pub(crate) fn new(
         group: Arc<dyn Group>,
         patience_ns: u64,
-        on_missing: impl Fn(&[u32], &[String]) + Send + 'static,
+        on_missing: impl Fn(&[u32], u32, &[String]) + Send + 'static,
     ) -> std::io::Result<Self> {
         let clock = Clock::real();
         let hosts = Arc::new(OnceLock::new());
         let named = Arc::clone(&hosts);
-        let on_missing: OnMissing =
-            Box::new(move |missing| on_missing(missing, named.get().map_or(&[], Vec::as_slice)));
+        let on_missing: OnMissing = Box::new(move |missing, asked| {
+            on_missing(missing, asked, named.get().map_or(&[], Vec::as_slice))
+        });
         let watchdog = Watchdog::start(Arc::clone(&group), clock.clone(), patience_ns, on_missing)?;
         Ok(Self { group, watchdog, clock, patience_ns, met_ns: AtomicU64::new(0), hosts })
     }
@@ -203,7 +204,7 @@ pub(super) mod tests {
             let start = |member| {
                 scope.spawn(move || {
                     // Five minutes: a busy machine is no hang.
-                    let missing = |ranks: &[u32], _: &[String]| panic!("{ranks:?} are missing");
+                    let missing = |ranks: &[u32], _: u32, _: &[String]| panic!("{ranks:?} are missing");
                     each(&Meeting::new(member, 300_000_000_000, missing).unwrap())
                 })
             };

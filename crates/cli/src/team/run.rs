@@ -15,6 +15,12 @@ use crate::{regression, rounds, signals};
 /// How long all wait for one that does not come: end within ten seconds is what is promised.
 const PATIENCE_DEFAULT_NS: u64 = 6_000_000_000;
 
+/// Less would end healthy runs: those that work tell so once a second.
+const PATIENCE_MIN_NS: u64 = 3_000_000_000;
+
+/// How often a process that does not speak asks who is missing before it ends by itself.
+const ASKED_MAX: u32 = 20;
+
 /// Makes a run with the other processes.
 ///
 /// # Errors
@@ -22,14 +28,21 @@ const PATIENCE_DEFAULT_NS: u64 = 6_000_000_000;
 pub(crate) fn run(asked: &Asked<'_>) -> Result<Exit, Failure> {
     let patience_ns = match &asked.team.patience {
         None => PATIENCE_DEFAULT_NS,
-        Some(text) => feed::units::parse_duration_ns(text).map_err(|error| {
-            Failure::usage(format!("error: --patience: {error}\n  hint: write --patience 60s"))
+        Some(text) => patience_of(text).map_err(|said| match asked.group.rank() {
+            0 => Failure::usage(said),
+            _ => Failure::Said(Exit::Usage),
         })?,
     };
     let (group, own, size) = (Arc::clone(&asked.group), asked.group.rank(), asked.group.size());
-    let on_missing = move |missing: &[u32], hosts: &[String]| {
+    let on_missing = move |missing: &[u32], asked: u32, hosts: &[String]| {
+        let speaks = broken::speaks(own, size, missing);
+        // The one that speaks may allow more time than this process does: it ends all, and only where it never does they end
+        // by themselves.
+        if !speaks && asked < ASKED_MAX {
+            return;
+        }
         let words = broken::missing_words(missing, hosts, patience_ns);
-        broken::end(&words, broken::speaks(own, size, missing), |code, why| group.abort(code, why));
+        broken::end(&words, speaks, |code, why| group.abort(code, why));
     };
     let meeting = Arc::new(Meeting::new(Arc::clone(&asked.group), patience_ns, on_missing)?);
     match together(asked, &meeting) {
@@ -38,6 +51,18 @@ pub(crate) fn run(asked: &Asked<'_>) -> Result<Exit, Failure> {
         Err(Failure::Said(exit)) => Err(Failure::Said(exit)),
         Err(failure) => Err(broken::fail(&meeting, &failure)),
     }
+}
+
+fn patience_of(text: &str) -> Result<u64, String> {
+    let hint = "hint: write --patience 60s";
+    let ns = feed::units::parse_duration_ns(text)
+        .map_err(|error| format!("error: --patience: {error}\n  {hint}"))?;
+    if ns < PATIENCE_MIN_NS {
+        return Err(format!(
+            "error: --patience: less than 3s would end runs of which nothing hangs\n  {hint}"
+        ));
+    }
+    Ok(ns)
 }
 
 fn together(asked: &Asked<'_>, meeting: &Arc<Meeting>) -> Result<Exit, Failure> {

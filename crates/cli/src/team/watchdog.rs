@@ -14,8 +14,9 @@ const LOOK: Duration = Duration::from_millis(100);
 /// How long this process waits before it tells the others that it does: most waits are shorter.
 const TELL_AFTER_NS: u64 = 300_000_000;
 
-/// What is done where processes are missing, by their ranks. It does not return where it ends this process.
-pub(super) type OnMissing = Box<dyn Fn(&[u32]) + Send>;
+/// What is done where processes are missing, by their ranks, and how often this wait has asked before. It does not return where it
+/// ends this process.
+pub(super) type OnMissing = Box<dyn Fn(&[u32], u32) + Send>;
 
 /// A thread that looks at how long this process has been waiting for the others.
 pub(super) struct Watchdog {
@@ -44,6 +45,8 @@ struct Waiting {
     since_ns: u64,
     allowed_ns: u64,
     is_told: bool,
+    /// How often it has been asked who is missing.
+    asked: u32,
 }
 
 /// What is to be done about a wait.
@@ -86,7 +89,8 @@ impl Watchdog {
     pub(super) fn wait(&self, allowed_ns: u64) -> Wait<'_> {
         let mut state = self.shared.state();
         let since_ns = self.shared.clock.now_ns();
-        state.waiting = Some(Waiting { meeting: state.meetings, since_ns, allowed_ns, is_told: false });
+        state.waiting =
+            Some(Waiting { meeting: state.meetings, since_ns, allowed_ns, is_told: false, asked: 0 });
         state.meetings += 1;
         drop(state);
         self.shared.changed.notify_all();
@@ -142,11 +146,14 @@ impl Shared {
                     let missing = group.missing(waiting.meeting);
                     // The last one may have come while the others were asked.
                     if !missing.is_empty() && self.state().is_in(waiting.meeting) {
-                        on_missing(&missing);
+                        on_missing(&missing, waiting.asked);
                     }
                     let more_ns = self.clock.now_ns().saturating_sub(waiting.since_ns) + patience_ns;
                     state = self.state();
-                    state.edit(waiting.meeting, |waiting| waiting.allowed_ns = more_ns);
+                    state.edit(waiting.meeting, |waiting| {
+                        waiting.allowed_ns = more_ns;
+                        waiting.asked += 1;
+                    });
                 }
             }
         }
@@ -174,7 +181,8 @@ mod tests {
 
     #[test]
     fn a_wait_is_told_of_and_then_asked_about() {
-        let waiting = Waiting { meeting: 3, since_ns: 1_000, allowed_ns: 6_000_000_000, is_told: false };
+        let waiting =
+            Waiting { meeting: 3, since_ns: 1_000, allowed_ns: 6_000_000_000, is_told: false, asked: 0 };
         assert_eq!(waiting.act(1_000), Act::Nothing);
         assert_eq!(waiting.act(1_000 + TELL_AFTER_NS), Act::Tell);
         let told = Waiting { is_told: true, ..waiting };
@@ -188,7 +196,7 @@ mod tests {
     fn who_does_not_come_is_named() {
         let members = launch::testing::group(3);
         let (send, missing) = channel();
-        let on_missing = move |ranks: &[u32]| send.send(ranks.to_vec()).unwrap();
+        let on_missing = move |ranks: &[u32], _| send.send(ranks.to_vec()).unwrap();
         let group: Arc<dyn Group> = Arc::clone(&members[0]) as Arc<dyn Group>;
         let watchdog = Watchdog::start(group, Clock::real(), 1, Box::new(on_missing)).unwrap();
         // Meeting 0 is the first of each; rank 1 is there, rank 2 is not.
@@ -203,7 +211,7 @@ mod tests {
     fn nobody_is_missing_where_all_wait() {
         let members = launch::testing::group(2);
         let (send, missing) = channel();
-        let on_missing = move |ranks: &[u32]| send.send(ranks.to_vec()).unwrap();
+        let on_missing = move |ranks: &[u32], _| send.send(ranks.to_vec()).unwrap();
         let group: Arc<dyn Group> = Arc::clone(&members[0]) as Arc<dyn Group>;
         let watchdog = Watchdog::start(group, Clock::real(), 1, Box::new(on_missing)).unwrap();
         members[1].tell_waiting(0);

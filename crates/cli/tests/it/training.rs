@@ -139,6 +139,28 @@ measure = { repetitions = 3 }
 }
 
 #[test]
+fn a_job_whose_samples_are_all_lost_is_judged_as_that_and_no_loop_stands_in_for_it() {
+    let bench = bench(
+        r#"version = 1
+need = { batch = 2, step_time = "5ms", sample_size = "2 kB", count = 1 }
+dataset = { source = "existing" }
+targets.disk = { at = "images", engine = "pread" }
+load = { mode = "training", cache = "warm" }
+training = { readers = 1, steps = 50, decode = "png" }
+measure = { repetitions = 3 }
+gate = { feeds = ["disk"] }
+"#,
+    );
+    fs::create_dir(bench.path("images")).unwrap();
+    for number in 0..8 {
+        fs::write(bench.path(&format!("images/{number}.png")), [number; 2_000]).unwrap();
+    }
+    let ended = bench.run(&["run", "job.toml", "--no-progress", "--strict"]);
+    assert_ne!(ended.code, Some(0), "{}", ended.out);
+    assert!(ended.out.contains("UNCERTAIN disk") && !ended.out.contains("FEEDS "), "{}", ended.out);
+}
+
+#[test]
 fn jobs_that_cannot_be_are_refused_with_the_arithmetic() {
     let bench = bench(JOB);
     let check = |set: &str| bench.run(&["check", "job.toml", "--set", set]).exits(2);

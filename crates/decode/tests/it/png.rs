@@ -61,15 +61,19 @@ fn damage_is_found_by_the_checksums() {
 
 #[test]
 fn dimensions_are_refused_before_pixels_are_allocated() {
-    let of = |width: u32, height: u32| {
-        let head = [&width.to_be_bytes()[..], &height.to_be_bytes(), &[8, 2, 0, 0, 0]].concat();
+    let of_color = |width: u32, height: u32, color: u8| {
+        let head = [&width.to_be_bytes()[..], &height.to_be_bytes(), &[8, color, 0, 0, 0]].concat();
         let bytes = [&b"\x89PNG\r\n\x1a\n"[..], &chunk(*b"IHDR", &head), &chunk(*b"IEND", &[])].concat();
         decode(Work::Png, &bytes)
     };
+    let of = |width, height| of_color(width, height, 2);
     let too_large = Err(DecodeError::TooLarge { format: "PNG", limit_bytes: FREE_BYTES });
     for (width, height) in [(u32::MAX, u32::MAX), (1 << 31, 1), (1, 1 << 31), (5_000, 5_000)] {
         assert_eq!(of(width, height), too_large, "{width} x {height}");
     }
+    // A mask of one channel is a quarter of what colours may take.
+    let mask = of_color(5_000, 5_000, 0);
+    assert!(matches!(mask, Err(DecodeError::Malformed { .. })), "no picture follows its header: {mask:?}");
     assert!(matches!(of(0, 5), Err(DecodeError::Malformed { .. })), "{:?}", of(0, 5));
     assert!(matches!(of(10, 10), Err(DecodeError::Malformed { .. })), "{:?}", of(10, 10));
 }

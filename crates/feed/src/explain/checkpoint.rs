@@ -2,7 +2,9 @@
 
 use crate::formula;
 use crate::sheet::Sheet;
-use crate::units::{format_bps, format_bytes, format_duration_ns, format_percent, format_seconds, group_digits};
+use crate::units::{
+    format_bps, format_bytes, format_duration_ns, format_percent, format_seconds, group_digits,
+};
 use crate::{CheckpointNeed, Need, SaveKind};
 
 /// PCIe 4.0 x16 carries 31.5 GB/s; pinned copies to the host's memory reach about four fifths of it.

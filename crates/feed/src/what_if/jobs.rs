@@ -87,6 +87,13 @@ impl Checkpoints {
             sheet.by("F48", "copying", &format!("{size} / ({links} x {each}) = {copied}"));
             copied_s
         });
+        if blocked_s > self.interval_s {
+            let blocked = format_seconds(blocked_s);
+            return Err(WhatIfError::Impossible {
+                why: format!("one is copied in {blocked}, and the next begins after {interval}"),
+                hint: format!("leave at least {blocked} between them, or copy over more or faster links"),
+            });
+        }
         let overhead = formula::checkpoint_overhead(blocked_s, self.interval_s);
         let (blocked, share) = (format_seconds(blocked_s), format_percent(overhead));
         sheet.by("F49", "standing still", &format!("{blocked} / {interval} = {share} of the time"));

@@ -327,7 +327,7 @@ impl Memory {
             "batches ahead",
             &format!("{} x {} = {ahead} for each accelerator", self.readers, self.prefetch),
         );
-        let all = ahead * u64::from(self.accelerators);
+        let all = ahead.saturating_mul(u64::from(self.accelerators));
         let bytes = formula::prefetch_bytes(all, self.batch, self.decoded_bytes);
         let sum = format!(
             "{all} x {} x {} = {}",
@@ -465,10 +465,13 @@ impl Transfer {
             });
         }
         let saved = format_percent((pageable_s - pinned_s) / self.step_s);
-        let said = if pageable_s > pinned_s {
-            format!(
-                "pinned memory saves {saved} of a step where copies and steps take turns; beside each other both are hidden"
-            )
+        let turns = format!(
+            "pinned memory saves {saved} of a step where copies and steps take turns; beside each other"
+        );
+        let said = if pageable_s > self.step_s {
+            format!("{turns} pinned copies are hidden, and pageable ones last longer than a step")
+        } else if pageable_s > pinned_s {
+            format!("{turns} both are hidden")
         } else {
             "pinned memory saves nothing at these rates".to_owned()
         };

@@ -93,6 +93,10 @@ impl CopyFirst {
                     .to_owned()
             }
             None => "the copy never pays: its epochs are no shorter than those of the source".to_owned(),
+            Some(pays) if self.epochs.is_some_and(|epochs| pays > f64::from(epochs)) => format!(
+                "the copy does not pay within the job: it would within epoch {}",
+                format_count(pays.ceil())
+            ),
             Some(pays) if pays <= 1.0 => "the copy pays within the first epoch".to_owned(),
             Some(pays) => format!("the copy pays within epoch {}, and not before", format_count(pays.ceil())),
         }
@@ -143,7 +147,7 @@ impl CacheBefore {
         sheet.section("arithmetic", "");
         let sizes = format!("{} / {}", format_about_bytes(self.cache_bytes), format_about_bytes(bytes));
         sheet.row("held", &format!("{sizes} = {} of the dataset", format_percent(self.cache_bytes / bytes)));
-        sheet.by("F44", "hits", &format!("{percent} from epoch 2 on: {}", self.reads()));
+        sheet.by("F44", "hits", &format!("{percent} {}: {}", self.once(), self.reads()));
         let sum = format!("1 / ({} / {source} + {percent} / {cache})", format_percent(1.0 - hits));
         sheet.by("F45", "rate", &format!("{sum} = {}", format_bps(bps)));
         let first_s = epoch(sheet, "epoch 1", bytes, (self.source_bps, self.need_bps));
@@ -160,6 +164,15 @@ impl CacheBefore {
         Ok(())
     }
 
+    /// From when on the cache serves what it can.
+    fn once(&self) -> &'static str {
+        match self.order {
+            // Draws come back before all is read: after one epoch of them 63 % of the dataset was.
+            CacheOrder::Drawn => "once the cache is full",
+            CacheOrder::Same | CacheOrder::Permuted => "from epoch 2 on",
+        }
+    }
+
     fn reads(&self) -> &'static str {
         match (self.order, self.policy) {
             (CacheOrder::Drawn, _) => "samples drawn with replacement",
@@ -174,10 +187,15 @@ impl CacheBefore {
         if hits <= 0.0 {
             return "no later epoch finds anything in the cache".to_owned();
         }
+        if self.epochs == Some(1) {
+            return "a job of one epoch gains nothing: it reads each sample before the cache holds it"
+                .to_owned();
+        }
         if later_s < first_s {
             let shorter = format_percent(1.0 - later_s / first_s);
             return format!(
-                "later epochs are {shorter} shorter than the first: the cache pays from epoch 2 on"
+                "later epochs are {shorter} shorter than the first: the cache pays {}",
+                self.once()
             );
         }
         match self.need_bps.filter(|need| self.source_bps >= *need) {

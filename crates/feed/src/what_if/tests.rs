@@ -41,6 +41,8 @@ fn f42_a_copy_of_imagenet() {
     holds(&said(|sheet| ten.answer(sheet)), &["= 55.5 min of the source", "= 22.2 min with the copy"]);
     let slow = CopyFirst { copying_bps: 0.1e9, ..COPY };
     holds(&said(|sheet| slow.answer(sheet)), &["= 8.01 epochs", "within epoch 9, and not before"]);
+    let short = CopyFirst { epochs: Some(3), ..slow };
+    holds(&said(|sheet| short.answer(sheet)), &["does not pay within the job: it would within epoch 9"]);
     let fed = CopyFirst { source_bps: 1.4e9, ..COPY };
     holds(&said(|sheet| fed.answer(sheet)), &["the source gives what the accelerators take already"]);
     let slower = CopyFirst { copy_bps: 0.4e9, ..COPY };
@@ -68,7 +70,13 @@ fn f44_and_f45_a_cache_of_half_the_data() {
     holds(&text, &["2.5 min without the cache, 2.3 min with it"]);
     // Drawn samples are found as often as they are held: 1 / (0.5 / 2 + 0.5 / 10).
     let drawn = CacheBefore { order: CacheOrder::Drawn, ..cache };
-    holds(&said(|sheet| drawn.answer(sheet)), &["= 3.33 GB/s (F45)"]);
+    let text = said(|sheet| drawn.answer(sheet));
+    holds(
+        &text,
+        &["= 3.33 GB/s (F45)", "50 % once the cache is full", "the cache pays once the cache is full"],
+    );
+    let once = CacheBefore { epochs: Some(1), ..cache };
+    holds(&said(|sheet| once.answer(sheet)), &["a job of one epoch gains nothing"]);
     // Claim C72: in sequence nothing is found, and no later epoch is slower for it.
     let same = CacheBefore { order: CacheOrder::Same, ..cache };
     holds(&said(|sheet| same.answer(sheet)), &["0 % from epoch 2 on", "no later epoch finds anything"]);
@@ -228,6 +236,8 @@ fn f36_batches_cross_the_link() {
     holds(&text, &["pinned memory saves 1.72 % of a step"]);
     let short = Transfer { step_s: 0.001, ..transfer };
     assert!(refused(|sheet| short.answer(sheet)).contains("no step is that short"));
+    let longer = Transfer { step_s: 0.002, ..transfer };
+    holds(&said(|sheet| longer.answer(sheet)), &["pageable ones last longer than a step"]);
 }
 
 /// Claims C62, C63, C68 and C76.
@@ -255,6 +265,8 @@ fn f46_to_f50_checkpoints() {
     let text = said(|sheet| sync.answer(sheet));
     holds(&text, &["60 s / 15 min = 6.67 % of the time (F49)", "512 x 60 s = 8.53 accelerator-hours (F50)"]);
     holds(&text, &["8.53 x 3 = 25.6; 17,203 a week"]);
+    let slow_link = Checkpoints { copied_over: Some((1, 28e6)), ..checkpoints };
+    assert!(refused(|sheet| slow_link.answer(sheet)).contains("one is copied in"));
     let often = Checkpoints { interval_s: 30.0, ..sync };
     assert!(
         refused(|sheet| often.answer(sheet)).contains("is written in 60 s, and the next begins after 30 s")

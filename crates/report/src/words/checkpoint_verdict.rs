@@ -84,6 +84,10 @@ fn doubted(of: &CheckpointVerdict, doubt: &Doubt) -> String {
         Doubt::SomeLate { late, made } => {
             format!("{} of {} took longer", group_digits(*late), counted_noun(*made, part(of.part)))
         }
+        Doubt::Cut { saves } => format!(
+            "{} cut by the end of a window had taken longer than any that ended: measure for longer with measure.duration",
+            counted_noun(*saves, "save")
+        ),
         Doubt::Apart => {
             "it was written alone, and accelerators go on reading meanwhile: load.mode = \"training\" plays both"
                 .to_owned()
@@ -144,6 +148,7 @@ mod tests {
                 repetitions: 5,
                 made: 15,
                 late: 0,
+                cut: 0,
                 failed: 0,
                 reason: None,
             }),
@@ -216,6 +221,7 @@ mod tests {
         let other = Doubt::OtherSize { bytes: 2_000_000_000, of: 15_300_000_000 };
         assert_eq!(clause(other), "2 GB were measured, and one host has 15.3 GB");
         assert_eq!(clause(Doubt::SomeLate { late: 2, made: 15 }), "2 of 15 writes took longer");
+        assert!(clause(Doubt::Cut { saves: 3 }).starts_with("3 saves cut by the end of a window"));
         assert_eq!(clause(Doubt::NotDurable), "what was written was not made durable");
         assert_eq!(clause(Doubt::HostsOpen { hosts: 63 }), "this host is in time; 63 more were not tested");
         assert_eq!(clause(Doubt::SeveralRanks { ranks: 4 }), "times of 4 processes are not judged together");

@@ -198,8 +198,13 @@ fn other_scheme(scheme: &str) -> Refusal {
 
 /// `abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH`, as Hadoop and Spark write it: what to write here.
 fn hadoop(scheme: &str, rest: &str) -> Refusal {
+    // A shared access signature stands in a query by habit, and what is advised is shown.
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
     let (place, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let (container, host) = place.split_once('@').unwrap_or((place, ""));
+    let (container, host) = place.rsplit_once('@').unwrap_or((place, ""));
+    // So does a password before an `@`.
+    let is_name = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    let container = if is_name(container) { container } else { "CONTAINER" };
     let account = host.split('.').next().filter(|account| !account.is_empty()).unwrap_or("ACCOUNT");
     let path = if path.is_empty() { String::new() } else { format!("/{path}") };
     let help = format!(
@@ -409,6 +414,12 @@ mod tests {
             secret.1.contains("AZURE_STORAGE_SAS_TOKEN") && !format!("{secret:?}").contains("hunter2"),
             "{secret:?}"
         );
+        for hostile in
+            ["abfss://data@mine.dfs.core.windows.net/p?sig=hunter2", "az://user:hunter2@mine/p?sig=hunter2"]
+        {
+            let refused = address(hostile).unwrap_err();
+            assert!(!format!("{refused:?}").contains("hunter2"), "{refused:?}");
+        }
         for other in
             ["abfss://data@mine.dfs.core.windows.net/p/q", "az://data@mine.blob.core.windows.net/p/q"]
         {

@@ -18,6 +18,9 @@ pub struct Timed {
     pub made: u64,
     /// Those of them that took longer than they may.
     pub late: u64,
+    /// Saves that a window cut when they had taken longer than any that ended, and no longer than they may: how long they would
+    /// have taken is not known.
+    pub cut: u64,
     /// Saves that failed.
     pub failed: u64,
     /// Why the first of them did.
@@ -40,7 +43,15 @@ impl Timed {
             _ => None,
         });
         let failures: Vec<String> = failures.collect();
+        let all = || reps.iter().flat_map(|rep| rep.checkpoints.iter().map(|one| (one, rep.window_ns)));
+        let ended = all().filter(|(one, _)| matches!(one.outcome, CheckpointOutcome::Complete));
+        let longest_s = ended.filter_map(|(one, ns)| time_s(one, ns, within_s)).fold(0.0, f64::max);
+        let cut_after_s = all().filter_map(|(one, ns)| {
+            let so_far_s = ns.saturating_sub(one.due_ns) as f64 / 1e9;
+            matches!(one.outcome, CheckpointOutcome::Unfinished).then_some(so_far_s)
+        });
         Self {
+            cut: cut_after_s.filter(|so_far_s| *so_far_s > longest_s && *so_far_s <= within_s).count() as u64,
             failed: failures.len() as u64,
             reason: failures.into_iter().next(),
             ..Self::of(&reps.iter().map(|rep| times_s(rep)).collect::<Vec<_>>(), within_s, error)
@@ -61,6 +72,7 @@ impl Timed {
             repetitions: points.len() as u32,
             made: all().count() as u64,
             late: all().filter(|seconds| **seconds > within_s).count() as u64,
+            cut: 0,
             failed: 0,
             reason: None,
         }
@@ -131,6 +143,10 @@ mod tests {
         // Eight of twenty seconds were left to the first, three to the second.
         assert_eq!((found.made, found.late, found.time_s.unwrap().mean), (1, 1, 8.0));
         assert_eq!(timed(&[&cut], 10.0).time_s, None);
+        // Within the time that it may take, the first says only that it takes longer than the window left it.
+        assert_eq!((found.cut, timed(&[&cut], 10.0).cut), (1, 2));
+        let quick = [save(0, 4, CheckpointOutcome::Complete), save(17, 2, Unfinished)];
+        assert_eq!(timed(&[&quick], 10.0).cut, 0, "three seconds say nothing of one that takes four");
     }
 
     #[test]

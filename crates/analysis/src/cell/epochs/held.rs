@@ -38,6 +38,8 @@ impl Held {
             (CacheOrder::Drawn, 0) => None,
             // Each sample comes once, so that nothing is found that was not there before.
             (_, 0) => policy.map(|_| 0.0),
+            // After so many epochs of draws this share of the dataset was read: a cache of more is not full yet.
+            (CacheOrder::Drawn, epochs) if 1.0 - (-(epochs as f64)).exp() < self.share => None,
             // Of draws it does not matter what is dropped, so that any policy will do.
             (CacheOrder::Drawn, _) => Some(formula::hits(self.order, TierPolicy::Random, self.share)),
             _ => policy.map(|policy| formula::hits(self.order, policy, self.share)),
@@ -50,6 +52,15 @@ mod tests {
     use record::testing;
 
     use super::*;
+
+    #[test]
+    fn draws_fill_a_cache_by_what_they_have_not_drawn_yet() {
+        let held = |share| Held { share, policy: "lru".to_owned(), order: CacheOrder::Drawn };
+        // One epoch of draws reads 63 % of the dataset, two 86 %.
+        assert_eq!([0, 1, 2].map(|epoch| held(0.6).hits_of(epoch)), [None, Some(0.6), Some(0.6)]);
+        assert_eq!([1, 2, 3].map(|epoch| held(0.8).hits_of(epoch)), [None, Some(0.8), Some(0.8)]);
+        assert_eq!([1, 2, 9].map(|epoch| held(1.0).hits_of(epoch)), [None, None, None]);
+    }
 
     #[test]
     fn what_a_cache_serves_of_a_list_is_known_where_each_file_comes_once() {

@@ -127,7 +127,7 @@ pub(crate) struct CheckpointAsked {
     #[arg(long, value_name = "NUMBER")]
     pub(crate) parameters: Option<f64>,
     /// Bytes that are kept of each parameter: 2 of bf16 weights, 16 with gradients and the moments of Adam
-    #[arg(long, value_name = "NUMBER", default_value_t = 16.0)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 16.0, conflicts_with = "size")]
     pub(crate) bytes_each: f64,
     /// Rate at which it is written
     #[arg(long, value_name = "RATE")]
@@ -211,13 +211,13 @@ pub(crate) struct MemoryAsked {
     #[arg(long, value_name = "NUMBER", requires = "sample")]
     pub(crate) shuffle: Option<f64>,
     /// Size of a stored sample
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", requires = "shuffle", value_parser = size)]
     pub(crate) sample: Option<f64>,
     /// Samples of an index that is held in memory
     #[arg(long, value_name = "NUMBER", requires = "entry")]
     pub(crate) index: Option<f64>,
     /// Size of an entry of it
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", requires = "index", value_parser = size)]
     pub(crate) entry: Option<f64>,
     /// Memory of each reader's process beside all that
     #[arg(long, value_name = "SIZE", value_parser = size)]

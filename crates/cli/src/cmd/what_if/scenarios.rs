@@ -42,22 +42,31 @@ impl Measured {
 /// The need as it was written, else the rate against which the storages are held.
 fn need_line(need: Option<&str>, bps: f64) -> String {
     match need {
-        Some(need) => format!("need = \"{}\"", need.escape_default()),
+        Some(need) => need_key(need),
         None => format!("need = {{ rate = \"{} B/s\" }}", bps.round().max(1.0)),
+    }
+}
+
+/// A need in its short form, or as a table.
+fn need_key(need: &str) -> String {
+    if need.starts_with('{') {
+        format!("need = {need}")
+    } else {
+        format!("need = \"{}\"", need.escape_default())
     }
 }
 
 /// The samples of a need have their own size; others are of 128 KiB.
 fn sample_line(need: Option<&str>) -> String {
-    let is_of_workload = need.is_some_and(|need| need.contains(':'));
+    let is_of_workload = need.is_some_and(|need| need.contains(':') || need.starts_with('{'));
     if is_of_workload { String::new() } else { format!("sample_size = \"{SAMPLE_BYTES} B\"\n") }
 }
 
-/// Bytes of what is written: all of it, or a part and a word on it.
-fn written(bytes: f64) -> (f64, &'static str) {
-    if bytes > WRITTEN_BYTES_MAX {
+/// Bytes of what is written: all of it, or a part of at most so many bytes and a word on it.
+fn written(bytes: f64, at_most: f64) -> (f64, &'static str) {
+    if bytes > at_most {
         (
-            WRITTEN_BYTES_MAX,
+            at_most,
             "# A part of the dataset: what is reckoned with are rates. A larger part hides more from caches.\n",
         )
     } else {
@@ -66,7 +75,7 @@ fn written(bytes: f64) -> (f64, &'static str) {
 }
 
 fn copy(question: &CopyFirst, need: Option<&str>) -> String {
-    let (bytes, part) = written(question.dataset_bytes);
+    let (bytes, part) = written(question.dataset_bytes, WRITTEN_BYTES_MAX);
     format!(
         r#"# Why: whether it pays to copy the dataset before the job: `feedline what-if copy` reckons with the rates of the source,
 # of copying and of the copy, and this measures all three. The page of the run says after how many epochs the copy has
@@ -105,9 +114,11 @@ repetitions = 3
 }
 
 fn cache(question: &CacheBefore, need: Option<&str>) -> String {
-    let (bytes, part) = written(question.dataset_bytes);
+    let (bytes, part) = written(question.dataset_bytes, WRITTEN_BYTES_MAX);
     // As large a part of what is written as it was of all.
     let capacity = (question.cache_bytes / question.dataset_bytes).min(1.0) * bytes;
+    // Less than a sample holds nothing.
+    let capacity = capacity.max(SAMPLE_BYTES);
     let policy = match question.policy {
         TierPolicy::Lru => "lru",
         TierPolicy::Random => "random",
@@ -192,7 +203,7 @@ repetitions = 3
 
 fn readers(question: &Readers, need: Option<&str>) -> String {
     let need = match need {
-        Some(need) => format!("need = \"{}\"", need.escape_default()),
+        Some(need) => need_key(need),
         None => format!(
             "need = {{ batch = {}, step_time = \"{}ns\", sample_size = \"{SAMPLE_BYTES} B\", count = {} }}",
             question.batch,
@@ -206,6 +217,8 @@ fn readers(question: &Readers, need: Option<&str>) -> String {
     } else {
         String::new()
     };
+    // A minute of them, as far as that makes enough for an interval and no more than are needed.
+    let steps = (60.0 / question.step_s).clamp(20.0, 200.0).round();
     let why = match question.reading {
         Reading::Sample { .. } => "the time of one read",
         Reading::Measured(_) => "what closed loops of the storage measured",
@@ -230,7 +243,7 @@ mode = "training"
 
 [training]
 readers = [1, 2, 4, 8, 16]
-steps = 200
+steps = {steps}
 {decode}
 [measure]
 repetitions = 3
@@ -239,7 +252,9 @@ repetitions = 3
 }
 
 fn shards(question: &Shards) -> String {
-    let (bytes, part) = written(question.dataset_bytes.min(WRITTEN_BYTES_MAX / 2.0));
+    // It is written twice, and holds a sample at least.
+    let (bytes, part) = written(question.dataset_bytes, WRITTEN_BYTES_MAX / 2.0);
+    let bytes = bytes.max(question.sample_bytes);
     let shard = question.shard_bytes.min(bytes);
     format!(
         r#"# Why: what shards gain over files: `feedline what-if shards` reckons with the time to the first byte and with the rate of one
