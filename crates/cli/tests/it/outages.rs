@@ -44,7 +44,7 @@ fn goes_and_comes_back(bench: &Bench, command: Command, (kill, restart): (&dyn F
 fn a_filer_that_goes_away_is_waited_for() {
     let Some(server) = ganesha::start() else { return };
     let bench = ganesha::bench(&server, "", ", retries = 0");
-    bench.write("s.toml", &by_count(&fs::read_to_string(bench.path("s.toml")).unwrap(), &many(64)));
+    bench.write("s.toml", &by_count(&fs::read_to_string(bench.path("s.toml")).unwrap(), &many(256)));
     let restart = || server.restart().unwrap();
     goes_and_comes_back(&bench, bench.command(&["run", "s.toml"]), (&|| server.kill(), &restart));
 }
