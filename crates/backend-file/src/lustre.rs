@@ -106,7 +106,7 @@ impl Stripes {
         if ![V1, V3, SPECIFIC].contains(&magic) {
             return None;
         }
-        let pool = if magic != V1 { pool(bytes.get(POOL_AT..)?.get(..POOL_BYTES)?) } else { None };
+        let pool = if magic == V1 { None } else { pool(bytes.get(POOL_AT..)?.get(..POOL_BYTES)?) };
         Some(Self {
             count: u16_at(bytes, STRIPE_COUNT_AT)?,
             bytes: u32_at(bytes, STRIPE_SIZE_AT)?,

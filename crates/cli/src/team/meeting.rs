@@ -54,7 +54,7 @@ impl Meeting {
         let hosts = Arc::new(OnceLock::new());
         let named = Arc::clone(&hosts);
         let on_missing: OnMissing = Box::new(move |missing, asked| {
-            on_missing(missing, asked, named.get().map_or(&[], Vec::as_slice))
+            on_missing(missing, asked, named.get().map_or(&[], Vec::as_slice));
         });
         let watchdog = Watchdog::start(Arc::clone(&group), clock.clone(), patience_ns, on_missing)?;
         Ok(Self { group, watchdog, clock, patience_ns, met_ns: AtomicU64::new(0), hosts })
