@@ -1,6 +1,6 @@
 //! Reading objects over HTTP/1.1: what stores of objects share.
 //!
-//! [`open`] makes a queue of the engine `lean` over [`backend_net`]: HTTP/1.1 without a client library. What a service's
+//! [`open()`] makes a queue of the engine `lean` over [`backend_net`]: HTTP/1.1 without a client library. What a service's
 //! requests look like and what it calls its failures is a [`Dialect`]; everything else (framing, ranges, parts of large
 //! objects, listings page by page, objects that are replaced) is here, once. So are endpoints, certificates and the steps by
 //! which an endpoint is found out to answer.
