@@ -70,7 +70,8 @@ fn clock_note(record: &RunRecord) -> Option<Note> {
 fn completeness_notes(record: &RunRecord, lines: &Lines<'_>) -> Vec<Note> {
     let end = match lines.end {
         None => Some(Note::Cut),
-        Some(end) => end.interrupted.then_some(Note::Interrupted),
+        // Of several processes it may have been one that hung, and nothing of them stands: that is said where a verdict would be.
+        Some(end) => (end.interrupted && record.run.team.is_none()).then_some(Note::Interrupted),
     };
     let segments = record.segments.iter();
     let gone_on = segments.map(|segment| {

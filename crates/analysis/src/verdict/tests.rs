@@ -51,6 +51,8 @@ fn processes_of_a_launcher_count_as_the_machines_that_they_ran_on_and_judge_noth
     assert_eq!(judged(&record), (Vec::new(), vec![NoVerdict::TeamBroke]));
     record.lines.push(Line::End(record::End { interrupted: true, ..record::End::default() }));
     assert_eq!(judged(&record), (Vec::new(), vec![NoVerdict::TeamBroke]));
+    let said = summarise(&record).notes;
+    assert!(!said.contains(&crate::summary::note::Note::Interrupted), "no signal is blamed: {said:?}");
     record.lines.pop();
     record.lines.push(Line::End(record::End::default()));
     let (verdicts, unjudged) = judged(&record);
