@@ -3,7 +3,7 @@
 use std::io;
 
 use backend::{ErrorKind, OpError, StoreError};
-use backend_http::{Scan, one_line, plain};
+use backend_http::{Scan, failure_text, object_error, one_line, plain};
 
 use crate::kind::{self, ELEMENTS};
 use crate::rights::Rights;
@@ -55,13 +55,7 @@ impl Failed {
 
     /// In one line, without the object.
     pub(crate) fn text(&self) -> String {
-        let parts = [(self.status > 0).then(|| self.status.to_string()), Some(self.code.clone())];
-        let head: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
-        match (head.is_empty(), self.message.is_empty()) {
-            (true, _) => self.message.clone(),
-            (false, true) => head.join(" "),
-            (false, false) => format!("{}: {}", head.join(" "), self.message),
-        }
+        failure_text(self.status, &self.code, &self.message)
     }
 
     pub(crate) fn is_missing(&self) -> bool {
@@ -76,24 +70,12 @@ impl Failed {
 
     /// As a failure of a store, of one blob.
     pub(crate) fn into_store(self, action: &'static str, object: &str) -> StoreError {
-        let (kind, hint) = match self.error.kind {
-            ErrorKind::NotFound => (io::ErrorKind::NotFound, "was it removed meanwhile?"),
-            ErrorKind::Permission => (
-                io::ErrorKind::PermissionDenied,
-                "a shared access signature needs the rights to read and list (sp=rl), and to prepare a dataset also to \
-                 create, write and delete (sp=rcwdl)",
-            ),
-            ErrorKind::Timeout => (io::ErrorKind::TimedOut, "is the service overloaded, or gone?"),
-            ErrorKind::Connect | ErrorKind::Reset | ErrorKind::Truncated => {
-                (io::ErrorKind::ConnectionReset, "is the service running, and the network up?")
-            }
-            ErrorKind::Throttled => {
-                (io::ErrorKind::Other, "the service asks for fewer requests: try again later")
-            }
-            _ => (io::ErrorKind::Other, "the service's own log says more"),
-        };
-        let source = io::Error::new(kind, format!("{}\n  hint: {hint}", self.text()));
-        StoreError::Object { action, object: object.to_owned(), source }
+        object_error(
+            (action, object),
+            (self.error.kind, &self.text()),
+            "a shared access signature needs the rights to read and list (sp=rl), and to prepare a dataset also to create, \
+             write and delete (sp=rcwdl)",
+        )
     }
 }
 

@@ -10,7 +10,7 @@ use backend::{
 };
 use backend_http::{Asking, ByteRange, REPLY_TIMEOUT, Seen, Way, open};
 use backend_net::refuse_page_cache;
-use dataset::{Key, Marker, Objects};
+use dataset::{Key, MARKER_BYTES_MAX, Marker, Objects};
 use plan::{AzureConfig, Operation};
 
 use crate::asked::Request;
@@ -20,9 +20,6 @@ use crate::{listing, write};
 
 /// The engine, as scenarios and records have it.
 const ENGINE: &str = "lean";
-
-/// Bytes of a marker that are read; no marker has more.
-const MARKER_BYTES_MAX: usize = 64 << 10;
 
 /// Objects below a prefix of a container.
 #[derive(Debug)]

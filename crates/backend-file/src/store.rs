@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use backend::{
     CacheAction, Entry, IoQueue, Limits, ObjectWriter, Owned, QueueSpec, Residency, Store, StoreError,
 };
-use dataset::{Key, Marker, Objects};
+use dataset::{Key, MARKER_BYTES_MAX, Marker, Objects};
 use plan::{Advice, Cache, Operation};
 use rustix::fs::{AtFlags, FileType, OFlags, statat};
 use rustix::io::Errno;
@@ -23,10 +23,6 @@ use crate::uring::BlockReads;
 use crate::uring::turns::RingQueue;
 use crate::write::{self, FileWriter};
 use crate::{advice, cache, diskstats, facts, failure, listing, tree, whole};
-
-/// More than any marker has.
-// Any file of the user may bear a marker's name. It is read up to here and no further.
-const MARKER_BYTES_MAX: usize = 64 << 10;
 
 /// Files below a root folder, which need not exist before something is written; or a block device, the one object
 /// of its folder, which is only ever read.

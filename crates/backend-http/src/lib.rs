@@ -10,7 +10,10 @@ mod connect;
 mod dialect;
 mod encode;
 mod etags;
+mod failure;
 mod framing;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod kind;
 mod lean;
 mod open;
@@ -28,6 +31,7 @@ pub use connect::{CONNECT_TIMEOUT, reach, read_ca, tls};
 pub use dialect::Dialect;
 pub use encode::{decoded, push_hex, push_number, push_path, push_query};
 pub use etags::{Etags, Seen};
+pub use failure::{failure_text, object_error};
 pub use framing::{Framing, Malformed};
 pub use kind::{kind_of_status, plain};
 pub use lean::Lean;

@@ -7,7 +7,7 @@ use backend::{
     CacheAction, Entry, IoQueue, Limits, ObjectWriter, Owned, QueueSpec, Residency, Store, StoreError,
 };
 use backend_net::refuse_page_cache;
-use dataset::{Key, Marker, Objects};
+use dataset::{Key, MARKER_BYTES_MAX, Marker, Objects};
 use plan::{EMULATOR_FSID, NfsConfig, Operation};
 
 use crate::control::{Control, runtime};
@@ -22,9 +22,6 @@ use crate::tree::{Missing, Tree, split};
 use crate::write::{self, NfsWriter};
 use crate::xdr::FileType;
 use crate::{ENGINE, Patience, listing};
-
-/// More than any marker has.
-const MARKER_BYTES_MAX: usize = 64 << 10;
 
 /// Files below a folder on an NFS server, which need not exist before something is written.
 pub struct NfsStore {

@@ -8,7 +8,7 @@ use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use aws_smithy_types::DateTime;
 use aws_smithy_types::date_time::Format;
 use backend::{ErrorKind, OpError, StoreError};
-use backend_http::{Scan, plain};
+use backend_http::{Scan, failure_text, object_error, plain};
 
 use crate::kind::{self, ELEMENTS};
 
@@ -61,13 +61,7 @@ impl Failed {
 
     /// In one line, without the object.
     pub(crate) fn text(&self) -> String {
-        let parts = [(self.status > 0).then(|| self.status.to_string()), Some(self.code.clone())];
-        let head: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
-        match (head.is_empty(), self.message.is_empty()) {
-            (true, _) => self.message.clone(),
-            (false, true) => head.join(" "),
-            (false, false) => format!("{}: {}", head.join(" "), self.message),
-        }
+        failure_text(self.status, &self.code, &self.message)
     }
 
     pub(crate) fn is_missing(&self) -> bool {
@@ -93,24 +87,12 @@ impl Failed {
         if self.status == 507 || full.contains(&self.code.as_str()) {
             return StoreError::Full { object: object.to_owned() };
         }
-        let (kind, hint) = match self.error.kind {
-            ErrorKind::NotFound => (io::ErrorKind::NotFound, "was it removed meanwhile?"),
-            ErrorKind::Permission => (
-                io::ErrorKind::PermissionDenied,
-                "the credentials need s3:GetObject and s3:ListBucket, and to prepare a dataset also s3:PutObject, \
-                 s3:DeleteObject and s3:AbortMultipartUpload",
-            ),
-            ErrorKind::Timeout => (io::ErrorKind::TimedOut, "is the service overloaded, or gone?"),
-            ErrorKind::Connect | ErrorKind::Reset => {
-                (io::ErrorKind::ConnectionReset, "is the service running, and the network up?")
-            }
-            ErrorKind::Throttled => {
-                (io::ErrorKind::Other, "the service asks for fewer requests: try again later")
-            }
-            _ => (io::ErrorKind::Other, "the service's own log says more"),
-        };
-        let source = io::Error::new(kind, format!("{}\n  hint: {hint}", self.text()));
-        StoreError::Object { action, object: object.to_owned(), source }
+        object_error(
+            (action, object),
+            (self.error.kind, &self.text()),
+            "the credentials need s3:GetObject and s3:ListBucket, and to prepare a dataset also s3:PutObject, \
+             s3:DeleteObject and s3:AbortMultipartUpload",
+        )
     }
 }
 

@@ -1,40 +1,18 @@
 //! Replies of anybody's to every operation there is.
 
-use std::sync::Arc;
-
-use backend::{Clock, Op};
-use backend_http::{Asking, Etags, Lean};
-use dataset::{Key, Objects};
-use plan::Operation;
+use backend::Clock;
+use backend_http::fuzzing::OPERATIONS;
 
 use crate::endpoint::Endpoint;
 use crate::fixture::config;
 use crate::names::Names;
 use crate::request::Encoder;
 
-const BYTES: u64 = 10_000;
-
 /// The first byte chooses the operation, the rest comes from the server.
 pub fn replies(bytes: &[u8]) {
-    let (Some((which, bytes)), Ok(folder)) = (bytes.split_first(), Key::new("d")) else { return };
-    let (operation, op) = match which % 4 {
-        0 => (Operation::Read, Op::Read { object: 1, offset: 4096, len: 4096 }),
-        1 => (Operation::ReadFile, Op::ReadFile { object: 1, bytes: BYTES }),
-        2 => (Operation::Stat, Op::Stat { object: 1 }),
-        _ => (Operation::List, Op::List { folder: 0 }),
-    };
-    let objects = Arc::new(Objects::uniform(folder, 3, BYTES));
-    let Ok(endpoint) = Endpoint::new(&config(), Some("http://s3.lan".to_owned()), "r") else { return };
-    let asking = Asking {
-        etags: Arc::new(Etags::new(3)),
-        objects: Arc::clone(&objects),
-        operation,
-        block_bytes: 4096,
-        part_bytes: (which & 0x80 != 0).then_some(3000),
-        head: which & 0x40 != 0,
-        roots: 1,
-    };
-    let names = Names::new("p", 1);
-    let encoder = Encoder::new(&endpoint, &names, &objects, None, &Clock::simulated());
-    backend_net::fuzzing::feed(Lean::<_, 4>::new(asking, encoder), &[op, op], bytes);
+    let Some((which, bytes)) = bytes.split_first() else { return };
+    backend_http::fuzzing::replies((which % OPERATIONS, *which), bytes, |objects| {
+        let endpoint = Endpoint::new(&config(), Some("http://s3.lan".to_owned()), "r").ok()?;
+        Some(Encoder::new(&endpoint, &Names::new("p", 1), objects, None, &Clock::simulated()))
+    });
 }

@@ -9,7 +9,7 @@ use backend::{
 };
 use backend_http::{Asking, ByteRange, REPLY_TIMEOUT, Seen, Way, connections, content_range, open};
 use backend_net::refuse_page_cache;
-use dataset::{Key, MARKER_NAME, Marker, Objects};
+use dataset::{Key, MARKER_BYTES_MAX, MARKER_NAME, Marker, Objects};
 use plan::{Addresses, Operation, S3Config};
 
 use crate::open::Bucket;
@@ -17,9 +17,6 @@ use crate::request::Encoder;
 use crate::sdk::SdkQueue;
 use crate::write::{self, S3Writer};
 use crate::{failure, listing, sums};
-
-/// Bytes of a marker that are read; no marker has more.
-const MARKER_BYTES_MAX: usize = 64 << 10;
 
 /// What a marker says beside what every store's does: the number of prefixes that the objects of its folder are spread
 /// over. Absent where it is 1.

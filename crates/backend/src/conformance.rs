@@ -1,9 +1,10 @@
 //! The suite that every backend, the fakes included, must pass.
 //!
 //! A backend's test builds a [`Fixture`] over objects whose content is that of a generated dataset and
-//! calls [`run`], and [`run_whole`] for what it offers beside reads of blocks. A failed check panics with what
-//! was expected.
+//! calls [`run`], and [`run_whole`] for what it offers beside reads of blocks; stores of objects also the checks of
+//! [`objects`]. A failed check panics with what was expected.
 
+pub mod objects;
 mod whole;
 
 use std::collections::BTreeSet;

@@ -23,7 +23,8 @@ pub use data::{Data, DataError};
 pub use hash::{Fingerprint, combined_hash, plan_hash, plan_hashes};
 pub use index::{Even, Extent, Index, Samples};
 pub use manifest::{
-    MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Manifest, Marker, TIER_BLOCKS, TIER_DATASET,
+    MANIFEST_FORMAT, MANIFEST_NAME, MARKER_BYTES_MAX, MARKER_NAME, Manifest, Marker, TIER_BLOCKS,
+    TIER_DATASET,
 };
 pub use mixing::{Mixing, mixing, tail_share};
 pub use objects::{FolderOf, Key, KeyError, Listed, Objects, Varied};

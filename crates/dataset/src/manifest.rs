@@ -10,6 +10,10 @@ pub const MANIFEST_FORMAT: u32 = 1;
 // A name that says to whoever finds the folder what it is, without opening it.
 pub const MARKER_NAME: &str = "feedline-owns-this-folder.json";
 
+/// More bytes than any marker has.
+// Any file of the user may bear a marker's name. It is read up to here and no further.
+pub const MARKER_BYTES_MAX: usize = 64 << 10;
+
 /// Name of the manifest inside a dataset's folder.
 pub const MANIFEST_NAME: &str = "manifest.json";
 

@@ -56,16 +56,21 @@ pub struct Finding {
 impl Finding {
     /// FEEDS or STARVES that is not so.
     pub fn is_wrong(&self) -> bool {
-        match self.word {
-            Judgement::Feeds => !self.may_feed,
-            Judgement::Starves => !self.may_starve,
-            Judgement::Uncertain => false,
-        }
+        is_wrong(self.word, (self.may_feed, self.may_starve))
     }
 
     /// No word where one could be had.
     pub fn is_missed(&self) -> bool {
         self.word == Judgement::Uncertain && self.is_decidable
+    }
+}
+
+/// FEEDS or STARVES that may not be said.
+pub(crate) fn is_wrong(word: Judgement, (may_feed, may_starve): (bool, bool)) -> bool {
+    match word {
+        Judgement::Feeds => !may_feed,
+        Judgement::Starves => !may_starve,
+        Judgement::Uncertain => false,
     }
 }
 

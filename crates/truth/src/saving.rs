@@ -20,6 +20,7 @@ use plan::{Cell, Checkpoint, Plan};
 use record::{End, Line};
 
 use crate::draw::Draw;
+use crate::judge::is_wrong;
 use crate::play;
 use crate::storage::{Device, Model};
 
@@ -94,11 +95,7 @@ pub struct SavingFinding {
 impl SavingFinding {
     /// FEEDS or STARVES that is not so.
     pub fn is_wrong(&self) -> bool {
-        match self.word {
-            Judgement::Feeds => !self.may_feed,
-            Judgement::Starves => !self.may_starve,
-            Judgement::Uncertain => false,
-        }
+        is_wrong(self.word, (self.may_feed, self.may_starve))
     }
 
     /// No word where one could be had.

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use backend::conformance::{Fixture, WholeFiles, run, run_whole};
-use backend::{Clock, ErrorKind, Op, Owned, Store, StoreError};
-use dataset::{MARKER_NAME, Objects, payload};
-use plan::{AzureConfig, Cache, Operation};
+use backend::conformance::objects as alike;
+use backend::{ErrorKind, Op, Store, StoreError};
+use dataset::{MARKER_NAME, Objects};
+use plan::{AzureConfig, Operation};
 use servers::{Authority, Azurite, or_skip};
 
 use crate::support::{
-    CONTAINER, Opened, SEED, Variables, blocks, config, content, key, marker, names, objects, open,
-    open_with, prepare, write,
+    CONTAINER, Opened, Setup, Variables, blocks, config, content, key, marker, objects, open, open_with,
+    prepare, write,
 };
 
 /// An Azurite with our container; none where it cannot be had.
@@ -53,55 +53,8 @@ fn azurite_passes_every_check() {
 
 fn blobs_are_written_listed_in_order_read_and_removed(config: &AzureConfig, variables: Variables<'_>) {
     let store = open(config, variables).unwrap();
-    assert!(names(&store, None).is_empty() && store.folders().unwrap().is_empty());
-    let owned = store.create_folder(&key("mine"), &marker()).unwrap();
-    let marked = key("mine").join(MARKER_NAME).unwrap();
-    assert_eq!(store.read_marker(&marked).unwrap(), Some(marker()));
-    let written = ["mine/a.bin", "mine/a/b/c", "mine/a/z", "mine/a0", "mine/s p+a&c=e~!'()*/ü.bin"];
-    for (number, name) in (1_u32..).zip(written) {
-        write(&store, &owned, name, &content(number, u64::from(number))).unwrap();
-    }
-    write(&store, &owned, "mine/empty", b"").unwrap();
-    let found = names(&store, None);
-    let listed: Vec<&str> = found.iter().map(|name| name.rsplit_once('=').unwrap().0).collect();
-    assert!(listed.is_sorted(), "{found:?}");
-    assert_eq!(listed.len(), written.len() + 2, "the marker, too: {found:?}");
-    assert_eq!(names(&store, Some("mine/a")), ["mine/a/b/c=2", "mine/a/z=3"]);
-    assert!(names(&store, Some("missing/too")).is_empty());
-    assert_eq!(store.folders().unwrap(), [key("mine")]);
-    for (number, name) in (1_u32..).zip(written) {
-        let mut bytes = vec![0; 10];
-        assert_eq!(store.read_at(&key(name), 0, &mut bytes).unwrap(), number as usize, "{name}");
-        payload::verify(SEED, number, 0, &bytes[..number as usize]).unwrap();
-        assert_eq!(store.stat(&key(name)).unwrap().unwrap().bytes, u64::from(number));
-    }
-    let entry = store.stat(&key("mine/a0")).unwrap().unwrap();
-    let mut listed_ns = 0;
-    let each = &mut |found: backend::Entry| {
-        if found.key == entry.key {
-            listed_ns = found.modified_ns;
-        }
-        std::ops::ControlFlow::Continue(())
-    };
-    store.list(None, each).unwrap();
-    assert!(listed_ns > 0 && listed_ns == entry.modified_ns, "a listing and a look agree on the time");
-    assert_eq!(store.read_at(&key("mine/a0"), 3, &mut [0; 10]).unwrap(), 1);
-    assert_eq!(store.read_at(&key("mine/a0"), 30, &mut [0; 10]).unwrap(), 0);
-    assert_eq!(store.read_at(&key("mine/empty"), 0, &mut [0; 10]).unwrap(), 0);
-    for missing in ["missing", "mine", "mine/a", "mine/a0/x"] {
-        assert_eq!(store.stat(&key(missing)).unwrap(), None, "{missing}");
-    }
-    let error = store.read_at(&key("missing"), 0, &mut [0; 10]).unwrap_err().to_string();
-    let place = format!("az://{CONTAINER}/{}/missing", config.prefix);
-    assert!(error.contains(&place) && error.contains("hint: "), "{error}");
-    for name in written.iter().chain(&["mine/empty"]) {
-        assert!(!store.remove_empty_folder(&owned, &key("mine")).unwrap());
-        store.remove(&owned, &key(name)).unwrap();
-        store.remove(&owned, &key(name)).unwrap();
-    }
-    store.remove(&owned, &marked).unwrap();
-    assert!(store.remove_empty_folder(&owned, &key("mine")).unwrap());
-    assert!(names(&store, None).is_empty());
+    let place = format!("az://{CONTAINER}/{}", config.prefix);
+    alike::objects_are_written_listed_in_order_read_and_removed(&store, &place);
 }
 
 fn nothing_is_overwritten(config: &AzureConfig, variables: Variables<'_>) {
@@ -137,38 +90,15 @@ fn what_is_not_ours_is_neither_written_nor_removed(config: &AzureConfig, variabl
     write(&store, &others, "a/z", b"1").unwrap();
     // Without its marker it is anybody's.
     store.remove(&others, &key("a").join(MARKER_NAME).unwrap()).unwrap();
-    let owned = store.create_folder(&key("mine"), &marker()).unwrap();
-    for name in ["a/z", "a.bin", "mine2/x", "mine"] {
-        let refused = store.remove(&owned, &key(name)).unwrap_err();
-        assert!(matches!(refused, StoreError::NotOwned { .. }), "{name}: {refused}");
-        assert!(matches!(store.create(&owned, &key(name)), Err(StoreError::NotOwned { .. })), "{name}");
-    }
-    assert!(matches!(store.remove_empty_folder(&owned, &key("a")), Err(StoreError::NotOwned { .. })));
-    assert!(matches!(Owned::claim(&store, &key("a")), Err(StoreError::NotOwned { .. })));
-    assert!(matches!(store.create_folder(&key("a"), &marker()), Err(StoreError::Exists { .. })));
-    assert_eq!(names(&store, Some("a")), ["a/z=1"]);
-}
-
-/// The suite that every backend passes, over a dataset that is there.
-fn conforms(config: &AzureConfig, variables: Variables<'_>, objects: &Arc<Objects>) {
-    let fixture = Fixture {
-        store: Arc::new(open(config, variables).unwrap()),
-        objects: Arc::clone(objects),
-        seed: Some(SEED),
-        caches: vec![Cache::Bypass],
-        clock: Clock::real(),
-        depth: 4,
-    };
-    run(&fixture);
-    let operations = [Operation::ReadFile, Operation::Stat, Operation::List];
-    run_whole(&WholeFiles { fixture: &fixture, operations: &operations, by_name: true });
+    alike::what_is_not_ours_is_refused(&store);
 }
 
 fn it_conforms_however_objects_are_fetched(config: &AzureConfig, variables: Variables<'_>) {
     let objects = objects();
     prepare(&open(config, variables).unwrap(), &objects);
     for (part_bytes, head) in [(None, false), (Some(3_000), false), (Some(4_096), true), (None, true)] {
-        conforms(&AzureConfig { part_bytes, head, ..config.clone() }, variables, &objects);
+        let config = AzureConfig { part_bytes, head, ..config.clone() };
+        alike::conforms(Arc::new(open(&config, variables).unwrap()), &objects);
     }
 }
 
@@ -176,29 +106,15 @@ fn a_large_blob_is_written_in_blocks_and_a_dropped_one_is_not_there(
     config: &AzureConfig,
     variables: Variables<'_>,
 ) {
-    let store = open(config, variables).unwrap();
-    let owned = store.create_folder(&key("mine"), &marker()).unwrap();
-    let bytes = content(3, (33 << 20) + 5);
-    let mut writer = store.create(&owned, &key("mine/large")).unwrap();
-    for piece in bytes.chunks(5_000_011) {
-        writer.write(piece).unwrap();
-    }
-    assert_eq!(store.stat(&key("mine/large")).unwrap(), None, "not before it is complete");
-    writer.finish().unwrap();
-    let mut found = vec![0; bytes.len() + 10];
-    assert_eq!(store.read_at(&key("mine/large"), 0, &mut found).unwrap(), bytes.len());
-    assert!(found[..bytes.len()] == bytes, "the bytes are those that were written");
-    let mut dropped = store.create(&owned, &key("mine/dropped")).unwrap();
-    dropped.write(&bytes).unwrap();
-    drop(dropped);
-    assert_eq!(names(&store, None).len(), 2, "the object and the marker");
+    alike::a_large_object_is_there_once_it_is_whole(&open(config, variables).unwrap());
 }
 
 fn five_hundred_operations_are_under_way_at_once(config: &AzureConfig, variables: Variables<'_>) {
     let objects = Arc::new(Objects::uniform(key("data"), 4, 1_000_001));
     prepare(&open(config, variables).unwrap(), &objects);
     let store = open(config, variables).unwrap();
-    let mut queue = Opened::new(&store, &objects, Operation::Read, (512, 16));
+    let mut queue =
+        Opened::new(&store, &objects, Setup { operation: Operation::Read, depth: 512, connections: 16 });
     let ops = blocks(&objects);
     assert!(ops.len() > 512);
     assert!(queue.run(&ops).iter().all(Result::is_ok), "{:?}", queue.queue.report().first_failure);
@@ -212,14 +128,16 @@ fn what_is_gone_or_replaced_is_told(config: &AzureConfig, variables: Variables<'
     let store = open(config, variables).unwrap();
     let objects = objects();
     let read = |object| Op::Read { object, offset: 0, len: 100 };
-    let mut queue = Opened::new(&store, &objects, Operation::Read, (2, 1));
+    let mut queue =
+        Opened::new(&store, &objects, Setup { operation: Operation::Read, depth: 2, connections: 1 });
     assert_eq!(queue.run(&[read(1)])[0].unwrap_err().kind, ErrorKind::NotFound);
     let failure = queue.queue.report().first_failure.unwrap();
     assert!(failure.contains("404 BlobNotFound"), "{failure}");
     queue.close();
 
     let owned = prepare(&store, &objects);
-    let mut queue = Opened::new(&store, &objects, Operation::Read, (2, 1));
+    let mut queue =
+        Opened::new(&store, &objects, Setup { operation: Operation::Read, depth: 2, connections: 1 });
     assert_eq!(queue.run(&[read(2)]), [Ok(100)]);
     let name = objects.key(2);
     let other = open(config, variables).unwrap();
@@ -235,17 +153,7 @@ fn a_reader_reads_and_writes_nothing(server: &Azurite) {
     let config = at(server, "read");
     let owned = prepare(&open(&config, &by_key(server)).unwrap(), &objects());
     let store = open(&config, &by_token(server.reader())).unwrap();
-    let name = objects().key(1);
-    assert_eq!(store.read_at(&name, 0, &mut [0; 100]).unwrap(), 100);
-    for refused in [
-        store.create_folder(&key("other"), &marker()).map(drop),
-        write(&store, &owned, "data/new", b"new"),
-        store.remove(&owned, &name),
-    ] {
-        let text = refused.unwrap_err().to_string();
-        assert!(text.contains("AuthorizationPermissionMismatch") && text.contains("sp=rcwdl"), "{text}");
-    }
-    assert!(store.stat(&name).unwrap().is_some());
+    alike::a_reader_reads_and_writes_nothing(&store, &owned, ["AuthorizationPermissionMismatch", "sp=rcwdl"]);
 }
 
 fn who_is_not_let_in_is_told_why(server: &Azurite) {
@@ -278,9 +186,9 @@ fn it_is_read_over_tls_by_who_trusts_it() {
     server.make_container(CONTAINER).unwrap();
     let objects = objects();
     prepare(&open(&config, &variables).unwrap(), &objects);
-    conforms(&config, &variables, &objects);
+    alike::conforms(Arc::new(open(&config, &variables).unwrap()), &objects);
     let store = open(&config, &variables).unwrap();
-    let queue = Opened::new(&store, &objects, Operation::Read, (2, 1));
+    let queue = Opened::new(&store, &objects, Setup { operation: Operation::Read, depth: 2, connections: 1 });
     let granted = queue.queue.report().granted;
     assert!(granted.iter().any(|(name, how)| *name == "tls" && how.starts_with("TLS1.")), "{granted:?}");
     queue.close();
@@ -302,7 +210,8 @@ fn readers_of_a_server_that_is_stopped_or_killed_are_told() {
     // For when it is stopped: what is not may be later than that on a busy machine.
     let opened = (0..20).find_map(|_| open_with(&config, &variables, Duration::from_secs(2)).ok());
     let store = opened.expect("it opens");
-    let mut queue = Opened::new(&store, &objects, Operation::Read, (4, 2));
+    let mut queue =
+        Opened::new(&store, &objects, Setup { operation: Operation::Read, depth: 4, connections: 2 });
     let all = [0, 1, 2, 3].map(|object| Op::Read { object, offset: 4096, len: 4096 });
     goes_on(&mut queue, &all);
 

@@ -9,7 +9,7 @@ use backend::{ErrorKind, Op, Store, StoreError};
 use dataset::{Marker, Objects, payload};
 use plan::{AzureConfig, Operation};
 
-use crate::support::{Opened, SEED, config, key, names, open, open_with};
+use crate::support::{Opened, SEED, Setup, config, key, names, open, open_with};
 
 const BYTES: u64 = 10_000;
 /// A token that a careless service repeats.
@@ -123,7 +123,8 @@ fn at(address: SocketAddr) -> AzureConfig {
 fn fails(answer: Answer) -> (ErrorKind, String) {
     let store = open_with(&at(serve(answer).0), &token(), Duration::from_secs(5)).unwrap();
     let objects = Arc::new(Objects::uniform(key("d"), 3, BYTES));
-    let mut queue = Opened::new(&store, &objects, Operation::Read, (4, 2));
+    let mut queue =
+        Opened::new(&store, &objects, Setup { operation: Operation::Read, depth: 4, connections: 2 });
     let ends = queue.run(&[0, 1, 2].map(|object| Op::Read { object, offset: 4096, len: 4096 }));
     assert_eq!((ends[0], ends[2]), (Ok(4096), Ok(4096)));
     let failure = queue.queue.report().first_failure.unwrap_or_default();
@@ -177,7 +178,8 @@ fn a_listing_goes_on_page_after_page_and_not_in_a_circle() {
     let text = store.list(None, each).unwrap_err().to_string();
     assert!(text.contains("for the second time") && text.contains("hint: "), "{text}");
     let objects = Arc::new(Objects::uniform(key("d"), 3, BYTES));
-    let mut queue = Opened::new(&store, &objects, Operation::List, (1, 1));
+    let mut queue =
+        Opened::new(&store, &objects, Setup { operation: Operation::List, depth: 1, connections: 1 });
     assert_eq!(queue.run(&[Op::List { folder: 0 }])[0].unwrap_err().kind, ErrorKind::Protocol);
     queue.close();
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use backend::conformance::{Fixture, WholeFiles, run, run_whole};
-use backend::{Clock, ErrorKind, Op, Owned, Store, StoreError};
-use dataset::{Key, MARKER_NAME, Objects, payload};
-use plan::{Cache, Operation, S3Config};
+use backend::conformance::objects as alike;
+use backend::{ErrorKind, Op, Owned, Store, StoreError};
+use dataset::{Key, MARKER_NAME, Objects};
+use plan::{Operation, S3Config};
 
 use crate::support::{
-    BOTH, Client, Engine, Opened, SEED, Setup, blocks, content, key, marker, names, objects, prepare, write,
+    BOTH, Client, Engine, Opened, Setup, blocks, key, marker, names, objects, prepare, write,
 };
 
 /// A prefix of a check's own.
@@ -18,57 +18,7 @@ fn at(config: &S3Config, prefix: &str) -> S3Config {
 
 pub(crate) fn objects_are_written_listed_in_order_read_and_removed(config: &S3Config) {
     let store = Engine::Lean.open(&at(config, "store/ops")).unwrap();
-    assert!(names(&store, None).is_empty() && store.folders().unwrap().is_empty());
-    let owned = store.create_folder(&key("mine"), &marker()).unwrap();
-    let marked = key("mine").join(MARKER_NAME).unwrap();
-    assert_eq!(store.read_marker(&marked).unwrap(), Some(marker()));
-    let written = ["mine/a.bin", "mine/a/b/c", "mine/a/z", "mine/a0", "mine/s p+a&c=e~!'()*/ü.bin"];
-    for (number, name) in (1_u32..).zip(written) {
-        write(&store, &owned, name, &content(number, u64::from(number))).unwrap();
-    }
-    write(&store, &owned, "mine/empty", b"").unwrap();
-    let found = names(&store, None);
-    let listed: Vec<&str> = found.iter().map(|name| name.rsplit_once('=').unwrap().0).collect();
-    assert!(listed.is_sorted(), "{found:?}");
-    assert_eq!(listed.len(), written.len() + 2, "the marker, too: {found:?}");
-    assert_eq!(names(&store, Some("mine/a")), ["mine/a/b/c=2", "mine/a/z=3"]);
-    assert!(names(&store, Some("missing/too")).is_empty());
-    assert_eq!(store.folders().unwrap(), [key("mine")]);
-
-    for (number, name) in (1_u32..).zip(written) {
-        let mut bytes = vec![0; 10];
-        assert_eq!(store.read_at(&key(name), 0, &mut bytes).unwrap(), number as usize, "{name}");
-        payload::verify(SEED, number, 0, &bytes[..number as usize]).unwrap();
-        assert_eq!(store.stat(&key(name)).unwrap().unwrap().bytes, u64::from(number));
-    }
-    let entry = store.stat(&key("mine/a0")).unwrap().unwrap();
-    let mut listed_ns = 0;
-    store
-        .list(None, &mut |found| {
-            if found.key == entry.key {
-                listed_ns = found.modified_ns;
-            }
-            std::ops::ControlFlow::Continue(())
-        })
-        .unwrap();
-    assert_eq!(listed_ns, entry.modified_ns, "a listing and a look agree on the time");
-    assert_eq!(store.read_at(&key("mine/a0"), 3, &mut [0; 10]).unwrap(), 1);
-    assert_eq!(store.read_at(&key("mine/a0"), 30, &mut [0; 10]).unwrap(), 0);
-    assert_eq!(store.read_at(&key("mine/empty"), 0, &mut [0; 10]).unwrap(), 0);
-    for missing in ["missing", "mine", "mine/a", "mine/a0/x"] {
-        assert_eq!(store.stat(&key(missing)).unwrap(), None, "{missing}");
-    }
-    let error = store.read_at(&key("missing"), 0, &mut [0; 10]).unwrap_err().to_string();
-    assert!(error.contains("s3://bench/store/ops/missing") && error.contains("hint: "), "{error}");
-
-    for name in written.iter().chain(&["mine/empty"]) {
-        assert!(!store.remove_empty_folder(&owned, &key("mine")).unwrap());
-        store.remove(&owned, &key(name)).unwrap();
-        store.remove(&owned, &key(name)).unwrap();
-    }
-    store.remove(&owned, &marked).unwrap();
-    assert!(store.remove_empty_folder(&owned, &key("mine")).unwrap());
-    assert!(names(&store, None).is_empty());
+    alike::objects_are_written_listed_in_order_read_and_removed(&store, "s3://bench/store/ops");
 }
 
 pub(crate) fn nothing_is_overwritten(config: &S3Config) {
@@ -102,37 +52,14 @@ pub(crate) fn what_is_not_ours_is_neither_written_nor_removed(config: &S3Config)
     client.put("theirs/a.bin", b"12");
     client.put("theirs/plain", b"123");
     let store = Engine::Lean.open(&config).unwrap();
-    let owned = store.create_folder(&key("mine"), &marker()).unwrap();
-    for name in ["a/z", "a.bin", "mine2/x", "mine"] {
-        let refused = store.remove(&owned, &key(name)).unwrap_err();
-        assert!(matches!(refused, StoreError::NotOwned { .. }), "{name}: {refused}");
-        assert!(matches!(store.create(&owned, &key(name)), Err(StoreError::NotOwned { .. })), "{name}");
-    }
-    assert!(matches!(store.remove_empty_folder(&owned, &key("a")), Err(StoreError::NotOwned { .. })));
-    assert!(matches!(Owned::claim(&store, &key("a")), Err(StoreError::NotOwned { .. })));
-    assert!(matches!(store.create_folder(&key("a"), &marker()), Err(StoreError::Exists { .. })));
+    alike::what_is_not_ours_is_refused(&store);
     assert_eq!(client.keys("theirs/").len(), 4, "theirs, and our marker");
-    assert_eq!(names(&store, Some("a")), ["a/z=1"]);
 }
 
 pub(crate) fn a_large_object_is_uploaded_in_parts_and_a_dropped_one_leaves_nothing(config: &S3Config) {
     let config = at(config, "large");
     let store = Engine::Lean.open(&config).unwrap();
-    let owned = store.create_folder(&key("mine"), &marker()).unwrap();
-    let bytes = content(3, (33 << 20) + 5);
-    let mut writer = store.create(&owned, &key("mine/large")).unwrap();
-    for piece in bytes.chunks(5_000_011) {
-        writer.write(piece).unwrap();
-    }
-    assert_eq!(store.stat(&key("mine/large")).unwrap(), None, "not before it is complete");
-    writer.finish().unwrap();
-    let mut found = vec![0; bytes.len() + 10];
-    assert_eq!(store.read_at(&key("mine/large"), 0, &mut found).unwrap(), bytes.len());
-    assert!(found[..bytes.len()] == bytes, "the bytes are those that were written");
-
-    let mut dropped = store.create(&owned, &key("mine/dropped")).unwrap();
-    dropped.write(&bytes).unwrap();
-    drop(dropped);
+    let owned = alike::a_large_object_is_there_once_it_is_whole(&store);
     let mut small = store.create(&owned, &key("mine/small")).unwrap();
     small.write(b"half").unwrap();
     drop(small);
@@ -229,17 +156,7 @@ pub(crate) fn a_folder_of_other_prefixes_is_left_alone(config: &S3Config) {
 /// The suite that every backend passes, for both engines, over a dataset that is there.
 pub(crate) fn conforms(config: &S3Config, objects: &Arc<Objects>) {
     for engine in BOTH {
-        let fixture = Fixture {
-            store: Arc::new(engine.open(config).unwrap()),
-            objects: Arc::clone(objects),
-            seed: Some(SEED),
-            caches: vec![Cache::Bypass],
-            clock: Clock::real(),
-            depth: 4,
-        };
-        run(&fixture);
-        let operations = [Operation::ReadFile, Operation::Stat, Operation::List];
-        run_whole(&WholeFiles { fixture: &fixture, operations: &operations, by_name: true });
+        alike::conforms(Arc::new(engine.open(config).unwrap()), objects);
     }
 }
 

@@ -8,7 +8,8 @@ use crate::table::Keys;
 use crate::written::Document;
 
 use super::meaning::Scenario;
-use super::{checkpoint, device, expect, gate, measure, target, targets, task, tier};
+use super::work::Work;
+use super::{checkpoint, device, gate, measure, target, targets, task, tier};
 
 /// The plan of a scenario without reads.
 pub(super) fn plan(
@@ -39,20 +40,7 @@ pub(super) fn plan(
     let mut specs = Vec::new();
     checkpoint::room(&checkpoints, &usable, &specs, host, problems);
     let cells = checkpoint::add(&checkpoints, &usable, Vec::new(), (&mut specs, measure.seed), host);
-    let (targets, skipped): (Vec<_>, Vec<_>) =
-        targets.into_iter().flatten().map(target::Resolved::into_parts).unzip();
-    Some(Plan {
-        name: name.to_owned(),
-        title: written.title.given().map(|title| title.value.0.clone()),
-        need,
-        datasets: specs,
-        targets,
-        cells,
-        skipped: skipped.into_iter().flatten().collect(),
-        measure,
-        gate: gate?,
-        expect: expect::resolve(&written.expect),
-    })
+    Some(Work { need, datasets: specs, cells, measure }.on(targets, (name, written), gate?))
 }
 
 /// Refuses what is about reads.

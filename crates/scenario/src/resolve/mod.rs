@@ -37,6 +37,7 @@ mod targets;
 mod task;
 mod tier;
 mod training;
+mod work;
 
 pub use dataset::SIZE_DEFAULT_BYTES;
 pub(crate) use need::is_of_checkpoints_alone;
@@ -131,20 +132,8 @@ pub(crate) fn plan(
         None => feed::Need { loader_depth, ..need? },
     };
     tiers?;
-    let (targets, skipped): (Vec<_>, Vec<_>) =
-        targets.into_iter().flatten().map(target::Resolved::into_parts).unzip();
-    Some(Plan {
-        name: name.to_owned(),
-        title: written.title.given().map(|title| title.value.0.clone()),
-        need,
-        datasets: specs?,
-        targets,
-        cells: cells?,
-        skipped: skipped.into_iter().flatten().collect(),
-        measure: measure?,
-        gate: gate?,
-        expect: expect::resolve(&written.expect),
-    })
+    let work = work::Work { need, datasets: specs?, cells: cells?, measure: measure? };
+    Some(work.on(targets, (name, written), gate?))
 }
 
 /// Refuses jobs that the data do not go with.
