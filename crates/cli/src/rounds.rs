@@ -33,7 +33,10 @@ pub(crate) fn confirm(
     mut expected: u64,
 ) -> Result<Vec<NotRun>, Failure> {
     while let Some((cells, rounds)) = session.next_look()? {
-        ready.progress.phase("measuring candidates and controls afresh, until the verdicts are decided");
+        ready.progress.phase(&format!(
+            "measuring afresh until the verdict is decided: {}",
+            named(&ready.loaded.plan, &cells)
+        ));
         // Looks are planned within the most rounds: how many of them are made is known only after each.
         let more = cells.len() as u64 * u64::from(rounds.end - rounds.start);
         ready.progress.add(more.saturating_sub(expected));
@@ -57,6 +60,16 @@ pub(crate) fn ceilings(
     session.begin_ceilings(&cells)?;
     bench.ceilings(&cells, &mut |event| session.take(event))?;
     session.end_ceilings()
+}
+
+/// The targets of cells, in the order of the plan.
+fn named(plan: &Plan, cells: &[usize]) -> String {
+    let is_open = |target: usize| cells.iter().any(|cell| plan.cells[*cell].target == target);
+    let named: Vec<&str> = (0..plan.targets.len())
+        .filter(|target| is_open(*target))
+        .map(|target| &*plan.targets[target].name)
+        .collect();
+    named.join(", ")
 }
 
 /// Fresh repetitions up to the first look.
