@@ -46,12 +46,18 @@ use clap::Parser as _;
 use cmd::run::RunArgs;
 use cmd::size::SizeArgs;
 use exit::{Exit, Failure};
-use verb::{Cli, Verb, with_verb};
+use verb::{Cli, Verb, asks_for_version, with_verb};
 
 fn main() -> ExitCode {
-    let verb = Cli::parse_from(with_verb(std::env::args_os())).verb;
-    let by_flags = input(&verb).is_some_and(|input| !load::is_scenario(input));
-    match dispatch(verb) {
+    let words = with_verb(std::env::args_os());
+    let (done, by_flags) = if asks_for_version(&words) {
+        (cmd::about::version(), false)
+    } else {
+        let verb = Cli::parse_from(words).verb;
+        let by_flags = input(&verb).is_some_and(|input| !load::is_scenario(input));
+        (dispatch(verb), by_flags)
+    };
+    match done {
         Ok(exit) | Err(Failure::Said(exit)) => exit.into(),
         Err(failure) => {
             output::say(&told(&failure, by_flags));

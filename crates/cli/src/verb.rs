@@ -23,7 +23,7 @@ use crate::cmd::what_if::WhatIfArgs;
 use crate::load::is_scenario;
 
 /// What `--version` prints. The static executable says what it cannot do.
-const VERSION: &str = if cfg!(target_env = "musl") {
+pub(crate) const VERSION: &str = if cfg!(target_env = "musl") {
     concat!(
         env!("CARGO_PKG_VERSION"),
         " (static: opens no library at run time; finds names in /etc/hosts and by DNS alone)"
@@ -115,4 +115,10 @@ pub(crate) fn with_verb(words: impl IntoIterator<Item = OsString>) -> Vec<OsStri
         words.insert(1, "run".into());
     }
     words
+}
+
+/// Whether nothing but the version is asked for. It is said before clap describes all verbs: where the executable is not in the
+/// page cache, most of what is read of it is for that description.
+pub(crate) fn asks_for_version(words: &[OsString]) -> bool {
+    words.len() == 2 && words[1] == "--version"
 }

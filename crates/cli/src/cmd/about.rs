@@ -1,4 +1,4 @@
-//! What describes feedline itself: `schema`, `completions`, `man`.
+//! What describes feedline itself: `schema`, `completions`, `man`, `--version`.
 
 use std::io::Write as _;
 
@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::verb::{Cli, Described};
+use crate::verb::{Cli, Described, VERSION};
 
 pub(crate) fn schema(of: Described) -> Result<Exit, Failure> {
     match of {
@@ -15,6 +15,15 @@ pub(crate) fn schema(of: Described) -> Result<Exit, Failure> {
         Described::Answer => output::print(report::ANSWER_SCHEMA)?,
     }
     Ok(Exit::Ok)
+}
+
+pub(crate) fn version() -> Result<Exit, Failure> {
+    output::print(&version_line())?;
+    Ok(Exit::Ok)
+}
+
+fn version_line() -> String {
+    format!("feedline {VERSION}\n")
 }
 
 pub(crate) fn completions(shell: Shell) -> Result<Exit, Failure> {
@@ -38,4 +47,14 @@ pub(crate) fn man() -> Result<Exit, Failure> {
     }
     output::print(&String::from_utf8_lossy(&page))?;
     Ok(Exit::Ok)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_what_the_command_line_says_it_is() {
+        assert_eq!(version_line(), Cli::command().render_long_version());
+    }
 }
