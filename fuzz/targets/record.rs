@@ -170,7 +170,7 @@ fuzz_target!(|data: &[u8]| {
         2 => run.with(ENV_FILE, input, edits),
         3 => intervals(run, input, edits),
         _ => {
-            if let Ok(histogram) = HistogramText(String::from_utf8_lossy(input).into_owned()).decode() {
+            if let Ok(histogram) = HistogramText::new(String::from_utf8_lossy(input).into_owned()).decode() {
                 let _ = (histogram.value_at_quantile(0.99), record::encode(&histogram).decode());
             }
         }

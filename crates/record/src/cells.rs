@@ -210,6 +210,14 @@ pub struct Emulated {
     pub sent_bytes: u64,
 }
 
+impl Emulated {
+    /// Its histograms, in the order of the record.
+    pub(crate) fn histograms(&mut self) -> [&mut Option<HistogramText>; 4] {
+        let Self { asked_ns, achieved_ns, metadata_asked_ns, metadata_achieved_ns, .. } = self;
+        [asked_ns, achieved_ns, metadata_asked_ns, metadata_achieved_ns]
+    }
+}
+
 /// Names of counters in [`Rep::counters`].
 pub mod counter {
     /// Reads that ended well inside the window.

@@ -1,6 +1,7 @@
 //! Latency histograms as text, and back without trust in the text.
 
 pub(crate) mod sum;
+pub(crate) mod text;
 
 use std::io::Read as _;
 
@@ -9,7 +10,8 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::bufread::ZlibDecoder;
 pub use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
-use serde::{Deserialize, Serialize};
+
+pub use text::HistogramText;
 
 /// Longest latency that is told apart; longer ones are counted at the end of the range.
 // A read that takes longer than a minute has failed for any job; the cap keeps a histogram at 216 KiB.
@@ -42,12 +44,6 @@ const PLAIN_COOKIE: u32 = 0x1c84_9313;
 /// Bytes before the counters in plain V2.
 const HEADER_BYTES: usize = 40;
 
-/// A latency histogram as text: base64 of HdrHistogram's V2-deflate encoding. 3 significant digits for a
-/// repetition, 2 for one second of it; 1 ns to 60 s.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct HistogramText(pub String);
-
 /// A text that holds no histogram of feedline's.
 #[derive(Debug, thiserror::Error)]
 pub enum HistogramError {
@@ -57,6 +53,9 @@ pub enum HistogramError {
         /// Length of the text.
         bytes: usize,
     },
+    /// The record's file refused.
+    #[error("cannot read a histogram from its record: {0}")]
+    File(std::io::Error),
     /// Not base64.
     #[error("cannot decode a histogram: it is not base64: {0}")]
     Base64(#[from] base64::DecodeError),
@@ -100,7 +99,7 @@ pub fn encode(histogram: &Histogram<u64>) -> HistogramText {
     V2DeflateSerializer::new()
         .serialize(histogram, &mut bytes)
         .expect("counts below 2^63 are written to memory");
-    HistogramText(STANDARD.encode(bytes))
+    HistogramText::new(STANDARD.encode(bytes))
 }
 
 impl HistogramText {
@@ -111,10 +110,7 @@ impl HistogramText {
 
     /// The plain V2 encoding.
     fn plain(&self) -> Result<Vec<u8>, HistogramError> {
-        if self.0.len() > TEXT_BYTES_MAX {
-            return Err(HistogramError::TooLong { bytes: self.0.len() });
-        }
-        inflate(&STANDARD.decode(&self.0)?)
+        inflate(&STANDARD.decode(&*self.text()?)?)
     }
 }
 
@@ -133,8 +129,8 @@ fn inflate(bytes: &[u8]) -> Result<Vec<u8>, HistogramError> {
     if be_u32(head, 4) as usize != body.len() {
         return Err(HistogramError::Encoding("its length is not the one it states"));
     }
-    let mut plain = Vec::new();
     let most = HEADER_BYTES + PAYLOAD_BYTES_MAX;
+    let mut plain = Vec::new();
     ZlibDecoder::new(body).take(most as u64 + 1).read_to_end(&mut plain).map_err(HistogramError::Inflate)?;
     if plain.len() > most {
         return Err(HistogramError::Encoding("it inflates to more than any histogram of feedline's"));
@@ -198,9 +194,10 @@ fn half_of(digits: u8) -> u64 {
 /// each twice as far apart as the one before.
 fn value_of(slot: usize, half: u64) -> u64 {
     let slot = slot as u64;
-    match slot / half {
+    // A power of two: a division would be most of what a report takes to reckon means.
+    match slot >> half.ilog2() {
         0 | 1 => slot,
-        run => (slot % half + half) << (run - 1),
+        run => (slot & (half - 1) | half) << (run - 1),
     }
 }
 
@@ -211,20 +208,29 @@ fn for_counts(
     slots: usize,
     mut each: impl FnMut(usize, u64),
 ) -> Result<(), HistogramError> {
-    let (mut slot, mut total) = (0_u64, 0_u64);
-    while !counters.is_empty() {
-        let (encoded, used) = varint(counters).ok_or(HistogramError::Encoding("a counter is cut"))?;
-        let value = (encoded >> 1).cast_signed() ^ -(encoded & 1).cast_signed();
-        let (step, count) = if value < 0 { (value.unsigned_abs(), 0) } else { (1, value.cast_unsigned()) };
-        let next = slot
-            .checked_add(step)
-            .filter(|next| *next <= slots as u64)
-            .ok_or(HistogramError::Encoding("it holds more counters than its range has"))?;
-        total = total.checked_add(count).ok_or(HistogramError::Encoding("its counts overflow"))?;
-        if count > 0 {
-            each(slot as usize, count);
+    let beyond = || HistogramError::Encoding("it holds more counters than its range has");
+    let (mut slot, mut total) = (0, 0_u64);
+    while let Some((encoded, used)) = varint(counters) {
+        let count = if encoded & 1 == 0 {
+            slot += 1;
+            encoded >> 1
+        } else {
+            // ZigZag: a negative number is so many zeros.
+            let zeros = usize::try_from((encoded >> 1) + 1).map_err(|_| beyond())?;
+            slot = usize::checked_add(slot, zeros).ok_or_else(beyond)?;
+            0
+        };
+        if slot > slots {
+            return Err(beyond());
         }
-        (slot, counters) = (next, &counters[used..]);
+        if count > 0 {
+            total = total.checked_add(count).ok_or(HistogramError::Encoding("its counts overflow"))?;
+            each(slot - 1, count);
+        }
+        counters = &counters[used..];
+    }
+    if !counters.is_empty() {
+        return Err(HistogramError::Encoding("a counter is cut"));
     }
     Ok(())
 }

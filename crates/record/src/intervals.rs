@@ -18,7 +18,7 @@ use crate::{HistogramText, INTERVALS_FILE, Role};
 const MEMBER_BYTES_MAX: u64 = 256 << 20;
 
 /// The seconds of one repetition.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RepIntervals {
     /// Which cell.
     pub cell: String,
@@ -31,7 +31,7 @@ pub struct RepIntervals {
 }
 
 /// One second of a repetition.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// Number from the opening of the window, from 0.
     pub second: u32,
@@ -44,7 +44,7 @@ pub struct Interval {
 }
 
 /// What `intervals.jsonl.gz` holds.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct RecordedIntervals {
     /// Repetitions, in the order in which they ran; none where the file was left out of a published record.
     pub reps: Vec<RepIntervals>,

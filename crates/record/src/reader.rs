@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -190,7 +191,10 @@ fn parse<T: DeserializeOwned>(path: &Path, json: &[u8]) -> Result<T, ReadError> 
 
 /// The complete lines, and what is missing after them.
 fn read_lines(path: &Path) -> Result<(Vec<Line>, Option<String>), ReadError> {
-    let (lines, mut losses) = whole_lines(open(path, "copy the whole run directory")?, path)?;
+    let file = open(path, "copy the whole run directory")?;
+    let kept = file.get_ref().try_clone().map_err(|cause| ReadError::io(path, cause))?;
+    let kept = Arc::new(kept);
+    let (lines, mut losses) = whole_lines(file, path, |line, text| leave_histograms(line, &kept, text))?;
     // Behind the last line of an interrupted run stands what was measured when it was gone on with.
     if !matches!(lines.last(), Some(Line::End(_))) {
         // First, since it says that the run did not end; which bytes are missing is a detail.
@@ -202,18 +206,31 @@ fn read_lines(path: &Path) -> Result<(Vec<Line>, Option<String>), ReadError> {
 /// The segments after the first, in order; none of a run that was made in one.
 fn read_segments(path: &Path) -> Result<Vec<Segment>, ReadError> {
     Ok(match open_optional(path)? {
-        Some(file) => whole_lines(file, path)?.0,
+        Some(file) => whole_lines(file, path, |_, _| ())?.0,
         None => Vec::new(),
     })
 }
 
-/// The whole lines of a file, and what is lost of others, in words.
+/// Leaves the histograms of a line in its file.
+fn leave_histograms(line: &mut Line, file: &Arc<File>, text: (&[u8], u64)) {
+    let Line::Rep(rep) = line else { return };
+    // In the order of the line, so that each is looked for behind the one before.
+    let of_rep = rep.histograms.values_mut();
+    let of_server = rep.emulated.iter_mut().flat_map(|emulated| emulated.histograms().into_iter().flatten());
+    of_rep.chain(of_server).fold(0, |from, histogram| histogram.leave_in(file, text, from));
+}
+
+/// The whole lines of a file, and what is lost of others, in words. Each goes through `take` with its text and the byte of the
+/// file at which that begins.
 fn whole_lines<T: DeserializeOwned>(
     mut file: BufReader<File>,
     path: &Path,
+    take: impl Fn(&mut T, (&[u8], u64)),
 ) -> Result<(Vec<T>, Vec<String>), ReadError> {
     let (mut lines, mut losses, mut text) = (Vec::new(), Vec::new(), Vec::new());
+    let mut begins = 0;
     for number in 1_u64.. {
+        begins += text.len() as u64;
         text.clear();
         let length = (&mut file).take(LINE_BYTES_MAX).read_until(b'\n', &mut text);
         if length.map_err(|cause| ReadError::io(path, cause))? == 0 {
@@ -223,7 +240,10 @@ fn whole_lines<T: DeserializeOwned>(
             return Err(ReadError::line(path, number, &format!("longer than {LINE_BYTES_MAX} bytes")));
         }
         match serde_json::from_slice(&text) {
-            Ok(line) => lines.push(line),
+            Ok(mut line) => {
+                take(&mut line, (&text, begins));
+                lines.push(line);
+            }
             // A line that has its end was written whole, and is damaged since. One without is what a crash
             // leaves, and costs itself alone.
             Err(cause) if text.ends_with(b"\n") => return Err(ReadError::line(path, number, &cause)),

@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 use crate::intervals::{member, whole_bytes};
 use crate::locked::LockedFile;
 use crate::{
-    CELLS_FILE, ENV_FILE, Emulated, Environment, HistogramText, INTERVALS_FILE, Line, RUN_FILE, Redactor,
-    RepIntervals, Run, SCENARIO_FILE, SEGMENTS_FILE, Segment,
+    CELLS_FILE, ENV_FILE, Environment, HistogramText, INTERVALS_FILE, Line, RUN_FILE, Redactor, RepIntervals,
+    Run, SCENARIO_FILE, SEGMENTS_FILE, Segment,
 };
 
 /// Why a record cannot be written.
@@ -298,11 +298,11 @@ pub fn redacted_line(redactor: &Redactor, line: &Line) -> serde_json::Result<Lin
     let emulated = rep
         .emulated
         .as_mut()
-        .map(|emulated| emulated_histograms(emulated).map(|text| text.take_if(|text| is_base64(text))));
+        .map(|emulated| emulated.histograms().map(|text| text.take_if(|text| is_base64(text))));
     let mut rep = redacted(redactor, &rep)?;
     rep.histograms = histograms;
     if let (Some(into), Some(texts)) = (&mut rep.emulated, emulated) {
-        for (slot, text) in emulated_histograms(into).into_iter().zip(texts) {
+        for (slot, text) in into.histograms().into_iter().zip(texts) {
             *slot = text.or_else(|| slot.take());
         }
     }
@@ -311,12 +311,8 @@ pub fn redacted_line(redactor: &Redactor, line: &Line) -> serde_json::Result<Lin
 
 /// What holds anything else is no histogram, and goes through the redactor.
 fn is_base64(text: &HistogramText) -> bool {
-    text.0.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
-}
-
-fn emulated_histograms(emulated: &mut Emulated) -> [&mut Option<HistogramText>; 4] {
-    let Emulated { asked_ns, achieved_ns, metadata_asked_ns, metadata_achieved_ns, .. } = emulated;
-    [asked_ns, achieved_ns, metadata_asked_ns, metadata_achieved_ns]
+    let is_of_it = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    text.text().is_ok_and(|text| text.bytes().all(is_of_it))
 }
 
 #[cfg(test)]

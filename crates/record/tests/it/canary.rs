@@ -158,9 +158,10 @@ fn without_known_texts_credentials_are_removed_all_the_same() {
 fn histograms_are_written_as_they_are() {
     let lines = sample::lines();
     let Line::Rep(rep) = &lines[1] else { panic!("the second line is a repetition") };
-    let text = &rep.histograms["service_ns"].0;
-    let interval = &sample::intervals()[0].seconds[0].service_ns.0;
-    let labels = vec![(text.clone(), "<a>".to_owned()), (interval.clone(), "<b>".to_owned())];
+    let text = &rep.histograms["service_ns"].text().unwrap();
+    let intervals = sample::intervals();
+    let interval = &intervals[0].seconds[0].service_ns.text().unwrap();
+    let labels = vec![(text.to_string(), "<a>".to_owned()), (interval.to_string(), "<b>".to_owned())];
     let redactor = Redactor::new(labels);
     assert_eq!(redactor.text(text), "<a>");
 

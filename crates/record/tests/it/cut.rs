@@ -155,6 +155,29 @@ fn a_damaged_member_is_an_error_that_names_it() {
 }
 
 #[test]
+fn histograms_are_read_from_the_file_when_they_are_asked_for() {
+    let (_folder, dir) = written();
+    let record = read_run(&dir).unwrap();
+    assert_eq!(record.lines, sample::lines());
+    let histograms = || {
+        let reps = record.lines.iter().filter_map(|line| match line {
+            Line::Rep(rep) => Some(rep),
+            _ => None,
+        });
+        reps.flat_map(|rep| rep.histograms.values())
+    };
+    assert!(histograms().count() > 1 && histograms().all(|text| text.decode().is_ok()));
+    // What is read is the file, and one that was cut since is an error of each and no panic.
+    truncate(&dir.join(CELLS_FILE), 10);
+    for text in histograms() {
+        let message = text.decode().unwrap_err().to_string();
+        assert!(message.starts_with("cannot read a histogram from its record: "), "{message}");
+    }
+    assert!(serde_json::to_vec(&record.lines[1]).is_err());
+    assert_ne!(record.lines, sample::lines());
+}
+
+#[test]
 fn a_missing_file_is_named() {
     for name in [RUN_FILE, ENV_FILE, CELLS_FILE] {
         let (_folder, dir) = written();

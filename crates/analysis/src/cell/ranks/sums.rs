@@ -71,7 +71,7 @@ fn histograms(of_ranks: &[&Rep]) -> BTreeMap<String, HistogramText> {
 fn added<'a>(mut texts: impl Iterator<Item = &'a HistogramText>) -> HistogramText {
     let mut sum = HistogramSum::of_repetitions();
     let is_whole = texts.all(|text| sum.add(text).is_ok());
-    if is_whole { record::encode(&sum.histogram()) } else { HistogramText(String::new()) }
+    if is_whole { record::encode(&sum.histogram()) } else { HistogramText::new(String::new()) }
 }
 
 /// Processors and their time are those of all hosts; of waits and of stolen time the host that had most decides, because

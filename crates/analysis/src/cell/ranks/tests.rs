@@ -236,7 +236,7 @@ fn ceilings_are_added_by_their_rates_and_one_that_a_rank_lacks_is_left_out() {
 #[test]
 fn a_histogram_that_cannot_be_read_is_not_left_out_silently() {
     let mut broken = of_rank(1, 0, 1e9, 0);
-    broken.histograms.insert("service_ns".to_owned(), record::HistogramText("no".to_owned()));
+    broken.histograms.insert("service_ns".to_owned(), record::HistogramText::new("no".to_owned()));
     let one = folded(vec![of_rank(0, 0, 1e9, 0), broken]).remove(0);
     assert!(one.histograms["service_ns"].decode().is_err());
 }
