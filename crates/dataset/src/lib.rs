@@ -28,6 +28,6 @@ pub use manifest::{
 };
 pub use mixing::{Mixing, mixing, tail_share};
 pub use objects::{FolderOf, Key, KeyError, Listed, Objects, Varied};
-pub use order::{Order, OrderError, ReadSpan};
+pub use order::{Cursor, Order, OrderError, ReadSpan};
 pub use permutation::{Permutation, mix, scale};
 pub use sizes::{LARGEST_PER_MEAN, LogNormal, SampleSizes};

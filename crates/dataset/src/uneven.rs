@@ -32,6 +32,47 @@ pub(crate) struct Located {
     pub(crate) block: u64,
 }
 
+/// Places beside each other on the ring, which are together in an epoch.
+#[derive(Debug, Clone, Copy)]
+struct Arc {
+    low: u64,
+    high: u64,
+    /// Blocks of the files before `low`, and before `high`.
+    before_low: u64,
+    before_high: u64,
+    /// The block of the epoch that is their first.
+    begins: u64,
+}
+
+impl Arc {
+    fn blocks(&self) -> u64 {
+        self.before_high - self.before_low
+    }
+
+    /// Whether block `index` of the epoch is one of theirs.
+    fn holds(&self, index: u64) -> bool {
+        index.wrapping_sub(self.begins) < self.blocks()
+    }
+}
+
+/// The way to the place that was found last, from the whole ring on. The next ticket of a worker shares most of it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Way {
+    /// Of the epoch.
+    seed: u64,
+    /// Each within the one before it; none where nothing was found yet.
+    arcs: Vec<Arc>,
+}
+
+impl Way {
+    /// A way in `units`, with room for the longest.
+    pub(crate) fn of(units: &Uneven) -> Self {
+        // Each cut leaves at most half and a place, and the ring itself is the first.
+        let longest = units.files().next_power_of_two().ilog2() as usize + 2;
+        Self { seed: 0, arcs: Vec::with_capacity(longest) }
+    }
+}
+
 impl Uneven {
     /// So many files in the order of their numbers; `blocks` says of how many blocks each is.
     pub(crate) fn in_order(files: u64, blocks: impl Fn(u64) -> u64 + Sync) -> Self {
@@ -65,30 +106,61 @@ impl Uneven {
     }
 
     /// Block `index` of the epoch drawn by `seed`: the blocks of a file follow each other, the files are shuffled.
-    pub(crate) fn at_shuffled(&self, seed: u64, mut index: u64) -> Located {
-        let files = self.files();
-        // The ring is turned first, so that the cuts fall elsewhere in each epoch.
-        let first = scale(mix(seed), files);
-        let (mut low, mut high) = (first, first + files);
-        let (mut before_low, mut before_high) = (self.before(low), self.before(high));
-        while high - low > 1 {
-            let middle = low.midpoint(high);
+    pub(crate) fn at_shuffled(&self, seed: u64, index: u64) -> Located {
+        let found = self.descend(seed, self.ring(seed), index, |_| ());
+        Located { file: self.file(found.low % self.files()), block: index - found.begins }
+    }
+
+    /// The same, found from where `way` led last.
+    pub(crate) fn at_shuffled_after(&self, way: &mut Way, seed: u64, index: u64) -> Located {
+        if way.seed != seed {
+            way.seed = seed;
+            way.arcs.clear();
+        }
+        while way.arcs.last().is_some_and(|arc| !arc.holds(index)) {
+            way.arcs.pop();
+        }
+        let from = way.arcs.last().copied().unwrap_or_else(|| {
+            let ring = self.ring(seed);
+            way.arcs.push(ring);
+            ring
+        });
+        let found = self.descend(seed, from, index, |arc| way.arcs.push(arc));
+        Located { file: self.file(found.low % self.files()), block: index - found.begins }
+    }
+
+    /// All places. The ring is turned first, so that the cuts fall elsewhere in each epoch.
+    fn ring(&self, seed: u64) -> Arc {
+        let (low, files) = (scale(mix(seed), self.files()), self.files());
+        Arc {
+            low,
+            high: low + files,
+            before_low: self.before(low),
+            before_high: self.before(low + files),
+            begins: 0,
+        }
+    }
+
+    /// The place below `arc` that holds block `index` of the epoch; what is passed on the way there is handed to `pass`.
+    fn descend(&self, seed: u64, mut arc: Arc, index: u64, mut pass: impl FnMut(Arc)) -> Arc {
+        while arc.high - arc.low > 1 {
+            let middle = arc.low.midpoint(arc.high);
             let before_middle = self.before(middle);
             // The coin of a cut is a hash of where it is made: every ticket of the epoch that passes it sees the same
             // side, without a table.
             let swapped = mix(seed ^ mix(middle)) & 1 == 1;
-            let leading = if swapped { before_high - before_middle } else { before_middle - before_low };
-            let in_leading = index < leading;
-            if !in_leading {
-                index -= leading;
-            }
-            if in_leading == swapped {
-                (low, before_low) = (middle, before_middle);
+            let first_half = Arc { high: middle, before_high: before_middle, ..arc };
+            let second_half = Arc { low: middle, before_low: before_middle, ..arc };
+            let (leading, following) =
+                if swapped { (second_half, first_half) } else { (first_half, second_half) };
+            arc = if leading.holds(index) {
+                leading
             } else {
-                (high, before_high) = (middle, before_middle);
-            }
+                Arc { begins: arc.begins + leading.blocks(), ..following }
+            };
+            pass(arc);
         }
-        Located { file: self.file(low % files), block: index }
+        arc
     }
 
     fn file(&self, place: u64) -> u64 {
@@ -123,6 +195,24 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_way_leads_where_the_whole_way_does(
+            blocks in prop::collection::vec(0_u64..9, 1..60), seed: u64,
+            asked in prop::collection::vec((0_u64..3, any::<prop::sample::Index>(), 1_u64..12), 1..20),
+        ) {
+            let files = shuffled(&blocks, seed);
+            prop_assume!(files.blocks() > 0);
+            let mut way = Way::default();
+            for (epoch, index, more) in asked {
+                let first = index.index(files.blocks() as usize) as u64;
+                for index in first..(first + more).min(files.blocks()) {
+                    let [found, whole] =
+                        [files.at_shuffled_after(&mut way, epoch, index), files.at_shuffled(epoch, index)];
+                    prop_assert_eq!((found.file, found.block), (whole.file, whole.block));
+                }
+            }
+        }
+
         #[test]
         fn an_epoch_reads_every_file_once_from_its_first_to_its_last_block(
             blocks in prop::collection::vec(1_u64..9, 1..60), seed: u64, epoch_seed: u64,

@@ -213,7 +213,7 @@ fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> 
         storm: (!matches!(timing, Timing::Paced(_))).then(|| Storm::new(depth as usize, seed)),
         queue,
         free,
-        order: issue.order,
+        reads: issue.order.cursor(),
         load: Load::new(&issue.tickets, window.close_ns, timing),
         cell: spec.cell,
         window,

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::{Buf, Clock, Completion, ErrorKind, FilePieces, IoQueue, Op, Piece, QueueError, Request};
-use dataset::{Data, Order, ReadSpan};
+use dataset::{Cursor, Data, ReadSpan};
 use plan::{Cell, Operation};
 
 use crate::epochs::Begun;
@@ -49,7 +49,7 @@ const VERIFIED_PER_WORKER: u64 = 8;
 pub(crate) struct Worker<'a> {
     pub(crate) queue: Box<dyn IoQueue>,
     pub(crate) free: Vec<Buf>,
-    pub(crate) order: &'a Order,
+    pub(crate) reads: Cursor<'a>,
     pub(crate) load: Load<'a>,
     pub(crate) cell: &'a Cell,
     pub(crate) window: Window,
@@ -263,7 +263,7 @@ impl Worker<'_> {
                     return u64::MAX;
                 }
             };
-            let span = self.order.at(ticket);
+            let span = self.reads.at(ticket);
             // The number of the buffer finds the operation again, so that no table of tokens is kept.
             let token = buf.slot();
             let epoch = self.epoch(ticket, now_ns);

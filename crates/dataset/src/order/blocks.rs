@@ -137,18 +137,45 @@ impl Blocks {
         }
     }
 
+    pub(super) fn block_bytes(&self) -> u64 {
+        self.block_bytes
+    }
+
     /// Block `index` of all.
     #[inline]
     pub(super) fn at(&self, index: u64) -> ReadSpan {
+        let Located { file, block } = self.located(index);
+        self.span(file, block)
+    }
+
+    /// The unit of block `index` of all, and which of its blocks that is.
+    #[inline]
+    pub(super) fn located(&self, index: u64) -> Located {
         match &self.numbers {
             // One large file needs no division, which costs as much as the rest of a ticket.
-            Numbers::Even { units: 1, .. } => self.span(0, index),
+            Numbers::Even { units: 1, .. } => Located { file: 0, block: index },
             Numbers::Even { per_unit, .. } | Numbers::Short { per_unit, .. } => {
-                self.span(index / per_unit, index % per_unit)
+                Located { file: index / per_unit, block: index % per_unit }
             }
-            Numbers::Uneven(units) => {
-                let Located { file, block } = units.at(index);
-                self.span(file, block)
+            Numbers::Uneven(units) => units.at(index),
+        }
+    }
+
+    /// Where a unit lies: object, first byte and bytes; `None` where it has several parts.
+    #[inline]
+    pub(super) fn part(&self, unit: u64) -> Option<(u32, u64, u64)> {
+        match &self.places {
+            Places::Equal(bytes) => Some((unit as u32, 0, *bytes)),
+            Places::Drawn(sizes) => Some((unit as u32, 0, sizes.at(unit))),
+            Places::Each(bytes) => Some((unit as u32, 0, bytes[unit as usize])),
+            Places::Even(even) => {
+                let part = even.extent(unit);
+                Some((part.object, part.offset, part.bytes))
+            }
+            Places::Index(index) => {
+                let mut parts = index.extents(unit);
+                let part = parts.next()?;
+                parts.next().is_none().then_some((part.object, part.offset, part.bytes))
             }
         }
     }
@@ -157,30 +184,23 @@ impl Blocks {
     #[inline]
     pub(super) fn span(&self, unit: u64, block: u64) -> ReadSpan {
         let offset = block * self.block_bytes;
-        match &self.places {
-            Places::Equal(bytes) => self.cut(unit as u32, (0, *bytes), offset),
-            Places::Drawn(sizes) => self.cut(unit as u32, (0, sizes.at(unit)), offset),
-            Places::Each(bytes) => self.cut(unit as u32, (0, bytes[unit as usize]), offset),
-            Places::Even(even) => {
-                let part = even.extent(unit);
-                self.cut(part.object, (part.offset, part.bytes), offset)
-            }
-            Places::Index(index) => {
-                let mut offset = offset;
-                let mut last = ReadSpan { object: 0, offset: 0, len: 0 };
-                for part in index.extents(unit) {
-                    if offset < part.bytes {
-                        return self.cut(part.object, (part.offset, part.bytes), offset);
-                    }
-                    // Each part has blocks of its own: one that reached into the next would read the bytes between
-                    // the two as well.
-                    offset -= part.bytes.div_ceil(self.block_bytes) * self.block_bytes;
-                    last = ReadSpan { object: part.object, offset: part.offset, len: 0 };
-                }
-                // No block lies behind the last part.
-                last
-            }
+        if let Some((object, begins, bytes)) = self.part(unit) {
+            return self.cut(object, (begins, bytes), offset);
         }
+        let Places::Index(index) = &self.places else { return ReadSpan { object: 0, offset: 0, len: 0 } };
+        let mut offset = offset;
+        let mut last = ReadSpan { object: 0, offset: 0, len: 0 };
+        for part in index.extents(unit) {
+            if offset < part.bytes {
+                return self.cut(part.object, (part.offset, part.bytes), offset);
+            }
+            // Each part has blocks of its own: one that reached into the next would read the bytes between
+            // the two as well.
+            offset -= part.bytes.div_ceil(self.block_bytes) * self.block_bytes;
+            last = ReadSpan { object: part.object, offset: part.offset, len: 0 };
+        }
+        // No block lies behind the last part.
+        last
     }
 
     /// The block that begins `offset` bytes after the beginning of a part of an object.

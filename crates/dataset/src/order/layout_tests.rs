@@ -96,6 +96,23 @@ fn in_turn(spans: &[ReadSpan], units: &[Vec<ReadSpan>]) -> Vec<usize> {
 
 proptest! {
     #[test]
+    fn a_cursor_reads_what_its_order_reads_wherever_its_tickets_go(
+        data in layouts(), block in 1_u32..70, seed: u64,
+        asked in prop::collection::vec((any::<prop::sample::Index>(), 1_u64..40), 1..8),
+    ) {
+        for access in [Access::Sequential, Access::ShuffledEpoch, Access::Random, Access::List, ONE_STREAM] {
+            let order = order(&data, access, block, seed);
+            let mut cursor = order.cursor();
+            for (first, more) in &asked {
+                let first = first.index(3 * order.tickets_per_epoch() as usize) as u64;
+                for ticket in first..first + more {
+                    prop_assert_eq!(cursor.at(ticket), order.at(ticket), "{:?} {}", access, ticket);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_shuffled_epoch_reads_every_unit_once_from_its_first_to_its_last_block(
         data in layouts(), block_bytes in 1_u32..70, seed: u64, number in 0_u64..4,
     ) {

@@ -4,6 +4,7 @@
 //! the number of threads, and a stalled thread owns no samples.
 
 mod blocks;
+mod cursor;
 #[cfg(test)]
 mod layout_tests;
 mod neighbours;
@@ -17,9 +18,11 @@ mod tests;
 use plan::{Access, Cache, Cell, Operation, Share, Streams, Task};
 
 use crate::permutation::{Permutation, mix, scale};
-use crate::uneven::Located;
+use crate::uneven::{Located, Way};
 use crate::{Data, Objects};
 use blocks::{Blocks, Numbers, Standing};
+pub use cursor::Cursor;
+use cursor::Run;
 use neighbours::Neighbours;
 pub use span::ReadSpan;
 use streams::{Lanes, Wanted};
@@ -261,6 +264,19 @@ impl Order {
 
     /// The read of a ticket. Epochs follow each other: ticket `tickets_per_epoch()` opens the second.
     pub fn at(&self, ticket: u64) -> ReadSpan {
+        self.cursor().at(ticket)
+    }
+
+    /// The reads of a worker, which are found from one to the next. All memory that they take is taken here.
+    pub fn cursor(&self) -> Cursor<'_> {
+        let way = match (&self.walk, &self.blocks.numbers) {
+            (Walk::Shuffled, Numbers::Uneven(units)) => Way::of(units),
+            _ => Way::default(),
+        };
+        Cursor::new(self, way)
+    }
+
+    fn found(&self, cursor: &mut Cursor<'_>, ticket: u64) -> ReadSpan {
         let per_epoch = self.tickets;
         // Before the division into epochs, which draws with replacement do not have: it is the dearest part of a
         // ticket.
@@ -268,32 +284,42 @@ impl Order {
             return self.blocks.at(scale(mix(self.seed ^ mix(ticket)), per_epoch));
         }
         let (epoch, index) = (ticket / per_epoch, ticket % per_epoch);
-        match &self.walk {
-            Walk::Sequential | Walk::Random => self.blocks.at(index),
-            Walk::RandomOnce => self.blocks.at(Permutation::new(per_epoch, self.epoch_seed(epoch)).at(index)),
-            Walk::Shuffled => self.shuffled(epoch, index),
-            Walk::Neighbours(runs) => runs.at(&self.blocks, self.epoch_seed(epoch), index),
+        let Located { file, block } = match &self.walk {
+            Walk::Sequential | Walk::Random => self.blocks.located(index),
+            Walk::Shuffled => self.shuffled(&mut cursor.way, epoch, index),
+            Walk::RandomOnce => {
+                return self.blocks.at(Permutation::new(per_epoch, self.epoch_seed(epoch)).at(index));
+            }
+            Walk::Neighbours(runs) => return runs.at(&self.blocks, self.epoch_seed(epoch), index),
             Walk::Streams(streams) => {
                 let Located { file, block } = streams.at(&self.blocks.numbers, self.epoch_seed(epoch), index);
-                self.blocks.span(file, block)
+                return self.blocks.span(file, block);
             }
+        };
+        // The blocks of a unit follow each other in both of these orders.
+        match self.blocks.part(file) {
+            Some((object, begins, bytes)) => {
+                let block_bytes = self.blocks.block_bytes();
+                let tickets = bytes.div_ceil(block_bytes);
+                cursor.run =
+                    Run { first_ticket: ticket - block, tickets, object, begins, bytes, block_bytes };
+                cursor.run.at(ticket).unwrap_or_else(|| self.blocks.span(file, block))
+            }
+            None => self.blocks.span(file, block),
         }
     }
 
     /// Units are shuffled and the blocks of a unit stay in order, as a loader reads them.
-    fn shuffled(&self, epoch: u64, index: u64) -> ReadSpan {
+    fn shuffled(&self, way: &mut Way, epoch: u64, index: u64) -> Located {
         let seed = self.epoch_seed(epoch);
         match &self.blocks.numbers {
             Numbers::Even { units, per_unit } | Numbers::Short { units, per_unit, .. } => {
-                // Made anew for each ticket, in some nanoseconds: one kept for each epoch would have to be shared
+                // Made anew for each unit, in some nanoseconds: one kept for each epoch would have to be shared
                 // between the threads.
-                let unit = Permutation::new(*units, seed).at(index / per_unit);
-                self.blocks.span(unit, index % per_unit)
+                let file = Permutation::new(*units, seed).at(index / per_unit);
+                Located { file, block: index % per_unit }
             }
-            Numbers::Uneven(units) => {
-                let Located { file, block } = units.at_shuffled(seed, index);
-                self.blocks.span(file, block)
-            }
+            Numbers::Uneven(units) => units.at_shuffled_after(way, seed, index),
         }
     }
 
