@@ -22,6 +22,7 @@ use crate::outcome::{self, LoadEnd, Measured, merge};
 use crate::outstanding::Outstanding;
 use crate::pace::{Offer, Paced, Pacer};
 use crate::page_cache::{proof, set_cache};
+use crate::progress::Publisher;
 use crate::retry::{Retry, Storm};
 use crate::spec::{RepSpec, asked, first_ticket, own_seed, own_tickets};
 use crate::system::{Programs, Watched};
@@ -219,7 +220,7 @@ fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> 
         window,
         clock: spec.clock,
         stop: spec.stop,
-        progress: spec.progress,
+        publisher: Publisher::new(spec.progress),
         // The null target's bytes are those of nothing.
         data: spec.verify.then_some(spec.data),
         meter,

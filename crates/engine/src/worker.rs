@@ -11,7 +11,7 @@ use crate::load::Load;
 use crate::next::Next;
 use crate::outstanding::Outstanding;
 use crate::pace::PacerEnd;
-use crate::progress::Progress;
+use crate::progress::Publisher;
 use crate::recorder::{Origin, Recorder};
 use crate::retry::{Attempts, Retry, Storm};
 use crate::trainer::Issued;
@@ -55,7 +55,7 @@ pub(crate) struct Worker<'a> {
     pub(crate) window: Window,
     pub(crate) clock: &'a Clock,
     pub(crate) stop: &'a AtomicBool,
-    pub(crate) progress: &'a Progress,
+    pub(crate) publisher: Publisher<'a>,
     /// What reads are checked against, where they can be.
     pub(crate) data: Option<&'a Data>,
     /// The first worker also reads the process's counters as the window opens and closes.
@@ -111,6 +111,7 @@ impl Worker<'_> {
         // An error is kept, not returned: what was counted until then, and the buffers that are out, are dealt with
         // either way.
         let issued = self.issue_until_finished(&mut recorder);
+        self.publisher.publish(recorder.ops, recorder.bytes);
         let now_ns = self.clock.now_ns();
         if let Some(meter) = &mut self.meter {
             // Before the outstanding reads are waited for: they end outside the window.
@@ -219,6 +220,7 @@ impl Worker<'_> {
                 ended_ns = done.last().map(|completion| completion.stamps.done_ns);
             }
             self.collect(&mut done, recorder);
+            self.publisher.offer(now_ns, recorder.ops, recorder.bytes);
             let (failed, lost) = (recorder.consecutive_errors(), recorder.consecutive_lost());
             if failed == 0 {
                 well_ns = now_ns;
@@ -314,7 +316,6 @@ impl Worker<'_> {
     }
 
     fn collect(&mut self, done: &mut Vec<Completion>, recorder: &mut Recorder) {
-        let (ops, bytes) = (recorder.ops, recorder.bytes);
         let is_tiered = self.cell.tier.is_some();
         // Drained and not replaced: the vector keeps its memory, and nothing is allocated for an operation.
         for mut completion in done.drain(..) {
@@ -354,7 +355,6 @@ impl Worker<'_> {
             self.free.push(completion.buf);
         }
         recorder.settle(&self.window);
-        self.progress.add(recorder.ops - ops, recorder.bytes - bytes);
     }
 }
 
