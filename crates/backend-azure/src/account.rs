@@ -1,5 +1,7 @@
 //! The storage account: its name, where it is, and what authorises requests to it, found as Azure's own tools find them.
 
+use std::net::IpAddr;
+
 use backend::StoreError;
 use backend_http::Url;
 use plan::{AzureConfig, Secret};
@@ -73,7 +75,16 @@ pub(crate) fn find(
             "check AZURE_STORAGE_ACCOUNT and `endpoint`",
         ));
     }
-    Ok(Account { url, rights: rights(config, &name, found)? })
+    let rights = rights(config, &name, found)?;
+    if matches!(rights, Rights::Shared(_)) && !url.origin.https && !is_near(&url.origin.host) {
+        // Of a key only what it signed travels; a token is all that a stranger needs.
+        return Err(refusal(
+            config,
+            "its endpoint is http://, and whoever sees a shared access signature on the way can use it",
+            "write the endpoint with https://, or set AZURE_STORAGE_KEY, which does not travel",
+        ));
+    }
+    Ok(Account { url, rights })
 }
 
 fn rights(config: &AzureConfig, account: &str, found: Found) -> Result<Rights, StoreError> {
@@ -164,6 +175,15 @@ fn named(url: &Url) -> String {
     let name =
         if in_path.is_empty() { url.origin.host.split('.').next().unwrap_or_default() } else { in_path };
     name.to_owned()
+}
+
+/// Whether a host is this machine or, by its address, on a private network (RFC 1918, RFC 4193): that is where emulators are.
+fn is_near(host: &str) -> bool {
+    match host.parse() {
+        Ok(IpAddr::V4(address)) => address.is_loopback() || address.is_private(),
+        Ok(IpAddr::V6(address)) => address.is_loopback() || address.is_unique_local(),
+        Err(_) => host.eq_ignore_ascii_case("localhost"),
+    }
 }
 
 /// Letters that stand in a header and a path as they are. Azure's own names are 3 to 24 small letters and digits; emulators take

@@ -126,6 +126,22 @@ fn what_cannot_be_used_is_refused_without_being_repeated() {
 }
 
 #[test]
+fn a_signature_that_whoever_sees_it_may_use_does_not_travel_in_the_clear() {
+    let sas = ("AZURE_STORAGE_SAS_TOKEN", "sig=hunter2");
+    for endpoint in ["http://blobs.lan/dev", "http://198.51.100.1:10000/dev", "http://127.0.0.1.evil.org/dev"]
+    {
+        let text = of(Some(endpoint), &[sas]).unwrap_err().to_string();
+        assert!(text.contains("https://") && !text.contains("hunter2"), "{text}");
+        assert!(of(Some(endpoint), &[("AZURE_STORAGE_KEY", "a2V5")]).is_ok());
+    }
+    for endpoint in
+        ["https://blobs.lan/dev", "http://localhost:1/dev", "http://[::1]:1/dev", "http://10.0.0.9/dev"]
+    {
+        assert!(of(Some(endpoint), &[sas]).is_ok(), "{endpoint}");
+    }
+}
+
+#[test]
 fn a_public_container_needs_an_account_and_no_key() {
     let config = AzureConfig { anonymous: true, ..config(None) };
     let only = |name: &str| (name == "AZURE_STORAGE_ACCOUNT").then(|| "mine".to_owned());
