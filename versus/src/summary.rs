@@ -3,7 +3,7 @@
 use crate::case::{Bound, Case, Measure, Peer};
 use crate::device::Reads;
 use crate::duel::FEEDLINE;
-use crate::figures::{Spread, per_operation, ratios};
+use crate::figures::{Spread, per_operation_of_rounds, ratios};
 use crate::net::NetCase;
 use crate::record::{Figures, Pair, Ratio, Round, Run, Summary, TargetMet};
 
@@ -11,6 +11,10 @@ use crate::record::{Figures, Pair, Ratio, Round, Run, Summary, TargetMet};
 const DEVICE_TOLERANCE: f64 = 0.02;
 /// Load average that others may cause, in processors, before the reader is told. A tool of this kind causes up to one.
 const LOAD_MAX: f64 = 2.0;
+
+/// Why a round has no cost of an operation.
+const NO_FIGURE: &str =
+    "the long run did no more than the short one, or cost less than ten times the noise beyond it";
 
 /// Sums the rounds of a case up.
 pub(crate) fn summarize(case: &Case, rounds: &[Round]) -> Summary {
@@ -37,7 +41,9 @@ fn told(rounds: &[Round], contestants: &[&str], peers: &[&str], targets: Vec<Tar
     for name in contestants {
         let missing = values(rounds, name, Measure::CpuPerOp).iter().filter(|value| value.is_none()).count();
         if missing > 0 {
-            warnings.push(format!("{name}: {missing} of {} rounds have no CPU per operation", rounds.len()));
+            let rounds = rounds.len();
+            warnings
+                .push(format!("{name}: {missing} of {rounds} rounds have no CPU per operation: {NO_FIGURE}"));
         }
     }
     Summary {
@@ -65,19 +71,15 @@ fn figures(rounds: &[Round], name: &str) -> Figures {
 
 /// One value for each round, in their order.
 fn values(rounds: &[Round], name: &str, measure: Measure) -> Vec<Option<f64>> {
-    let value = |round: &Round| {
-        let pair = round.pairs.get(name)?;
-        match measure {
-            Measure::CpuPerOp => cpu_ns_per_op(pair),
-            Measure::Throughput => mb_per_s(&pair.long),
+    let pairs = rounds.iter().map(|round| round.pairs.get(name));
+    match measure {
+        Measure::CpuPerOp => {
+            let cost = |run: &Run| ((run.usage.user_s + run.usage.system_s) * 1e9, run.ops);
+            let costs = pairs.map(|pair| pair.map(|pair| [cost(&pair.short), cost(&pair.long)]));
+            per_operation_of_rounds(&costs.collect::<Vec<_>>())
         }
-    };
-    rounds.iter().map(value).collect()
-}
-
-fn cpu_ns_per_op(pair: &Pair) -> Option<f64> {
-    let cost = |run: &Run| ((run.usage.user_s + run.usage.system_s) * 1e9, run.ops);
-    per_operation(cost(&pair.short), cost(&pair.long))
+        Measure::Throughput => pairs.map(|pair| mb_per_s(&pair?.long)).collect(),
+    }
 }
 
 fn mb_per_s(run: &Run) -> Option<f64> {
@@ -263,7 +265,7 @@ mod tests {
         let warned = summarize(case("direct-4k-qd32"), &unknown).warnings;
         assert!(warned.contains(&"fio best: what the device read is not known".to_owned()), "{warned:?}");
         assert!(
-            warned.contains(&"feedline: 3 of 3 rounds have no CPU per operation".to_owned()),
+            warned.contains(&format!("feedline: 3 of 3 rounds have no CPU per operation: {NO_FIGURE}")),
             "{warned:?}"
         );
     }
