@@ -13,6 +13,7 @@ mod error;
 mod fleet;
 mod gate;
 mod job;
+mod line;
 mod load;
 mod next;
 mod outage;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use backend::Buf;
 
+use crate::line::Line;
 use crate::next::Next;
 use crate::pace::{Due, Pacer, PacerEnd};
 use crate::trainer::Trainer;
@@ -12,7 +13,8 @@ use crate::trainer::Trainer;
 /// Tickets of one repetition, shared by its workers: handed out in order, each once, up to a limit.
 #[derive(Debug)]
 pub(crate) struct Tickets {
-    next: AtomicU64,
+    // Written by every worker for each batch of reads, who look at the other fields as often.
+    next: Line<AtomicU64>,
     end: u64,
     /// Once this one is handed out, no more is left to the warm-up.
     opens_with: u64,
@@ -24,7 +26,12 @@ impl Tickets {
     /// Tickets from `first` on; at most `count` of them when it is given.
     pub(crate) fn new(first: u64, count: Option<u64>) -> Self {
         let end = count.map_or(u64::MAX, |count| first.saturating_add(count));
-        Self { next: AtomicU64::new(first), end, opens_with: u64::MAX, opened_ns: AtomicU64::new(u64::MAX) }
+        Self {
+            next: Line(AtomicU64::new(first)),
+            end,
+            opens_with: u64::MAX,
+            opened_ns: AtomicU64::new(u64::MAX),
+        }
     }
 
     /// Lets the window open with this ticket, if it is not open by then.
@@ -50,7 +57,7 @@ impl Tickets {
     #[inline]
     pub(crate) fn take(&self, wanted: u64) -> Range<u64> {
         // Past the end it goes on counting: whoever takes what is not there gets an empty range, without a loop.
-        let first = self.next.fetch_add(wanted, Ordering::Relaxed);
+        let first = self.next.0.fetch_add(wanted, Ordering::Relaxed);
         first.min(self.end)..first.saturating_add(wanted).min(self.end)
     }
 }

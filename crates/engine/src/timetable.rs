@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dataset::mix;
 
+use crate::line::Line;
+
 /// Shortest mean distance of two arrivals: no client comes near a thousand arrivals in one nanosecond.
 const GAP_NS_MIN: f64 = 1e-3;
 
@@ -36,7 +38,12 @@ pub(crate) enum Timetable {
 impl Timetable {
     /// One at a time, `gap_ns` apart, the first at once.
     pub(crate) fn constant(gap_ns: f64) -> Self {
-        Self::Steps(Steps { next: AtomicU64::new(0), per_step: 1, period_ns: bounded(gap_ns), first_ns: 0 })
+        Self::Steps(Steps {
+            next: Line(AtomicU64::new(0)),
+            per_step: 1,
+            period_ns: bounded(gap_ns),
+            first_ns: 0,
+        })
     }
 
     /// `per_step` at once, `gap_ns` apart on average. Where the end is known, steps are laid so that one would
@@ -48,13 +55,13 @@ impl Timetable {
             let periods = (end_ns as f64 / period_ns + 1e-9).floor();
             end_ns.saturating_sub((periods * period_ns).round() as u64)
         });
-        Self::Steps(Steps { next: AtomicU64::new(0), per_step, period_ns, first_ns })
+        Self::Steps(Steps { next: Line(AtomicU64::new(0)), per_step, period_ns, first_ns })
     }
 
     /// One at a time, exponentially distributed distances of `gap_ns` on average, drawn by `seed`.
     pub(crate) fn poisson(gap_ns: f64, seed: u64) -> Self {
         let mean_ticks = bounded(gap_ns) * TICKS_PER_NS as f64;
-        let poisson = Poisson { next_ticks: AtomicU64::new(0), mean_ticks, seed: mix(seed) };
+        let poisson = Poisson { next_ticks: Line(AtomicU64::new(0)), mean_ticks, seed: mix(seed) };
         poisson.take();
         Self::Poisson(poisson)
     }
@@ -62,7 +69,7 @@ impl Timetable {
     /// The next arrival.
     pub(crate) fn take(&self) -> u64 {
         match self {
-            Self::Steps(steps) => steps.at_ns(steps.next.fetch_add(1, Ordering::Relaxed)),
+            Self::Steps(steps) => steps.at_ns(steps.next.0.fetch_add(1, Ordering::Relaxed)),
             Self::Poisson(poisson) => poisson.take() / TICKS_PER_NS,
         }
     }
@@ -85,7 +92,7 @@ fn bounded(gap_ns: f64) -> f64 {
 #[derive(Debug)]
 pub(crate) struct Steps {
     /// Number of the next arrival.
-    next: AtomicU64,
+    next: Line<AtomicU64>,
     per_step: u64,
     period_ns: f64,
     first_ns: u64,
@@ -117,7 +124,7 @@ impl Steps {
     fn pass_over(&self, from_ns: u64, to_ns: u64, mut each: impl FnMut(u64, u64)) -> u64 {
         let to = self.before(to_ns);
         // Another worker may have taken some of them meanwhile; those are not passed over twice.
-        let next = self.next.fetch_max(to, Ordering::Relaxed);
+        let next = self.next.0.fetch_max(to, Ordering::Relaxed);
         let first = next.max(self.before(from_ns));
         let passed = to.saturating_sub(first);
         in_parts(passed, |middle, count| each(self.at_ns(first + middle), count));
@@ -128,7 +135,7 @@ impl Steps {
 /// Arrivals each of which is drawn from the time of the one before: the time is all there is to share.
 #[derive(Debug)]
 pub(crate) struct Poisson {
-    next_ticks: AtomicU64,
+    next_ticks: Line<AtomicU64>,
     mean_ticks: f64,
     seed: u64,
 }
@@ -136,7 +143,10 @@ pub(crate) struct Poisson {
 impl Poisson {
     fn take(&self) -> u64 {
         let next = |ticks| Some(self.after(ticks));
-        self.next_ticks.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).unwrap_or_else(|ticks| ticks)
+        self.next_ticks
+            .0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next)
+            .unwrap_or_else(|ticks| ticks)
     }
 
     /// The arrival after one at `ticks`.
@@ -156,7 +166,7 @@ impl Poisson {
         let next = |at| (at < to).then(|| self.after(at));
         let mut passed = 0;
         for _ in 0..PASSED_ONE_BY_ONE_MAX {
-            match self.next_ticks.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next) {
+            match self.next_ticks.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next) {
                 Ok(at) if at >= from => {
                     each(at / TICKS_PER_NS, 1);
                     passed += 1;
@@ -166,7 +176,7 @@ impl Poisson {
             }
         }
         // What arrives after a time does not depend on what arrived before it, so the rest may be drawn anew.
-        let first = self.next_ticks.fetch_max(self.after(to), Ordering::Relaxed).max(from);
+        let first = self.next_ticks.0.fetch_max(self.after(to), Ordering::Relaxed).max(from);
         let rest = (to.saturating_sub(first) as f64 / self.mean_ticks).round() as u64;
         in_parts(rest, |middle, count| {
             each((first + (middle as f64 * self.mean_ticks) as u64) / TICKS_PER_NS, count);
