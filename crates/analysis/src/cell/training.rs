@@ -4,6 +4,7 @@ pub(crate) mod beside;
 pub(crate) mod bound;
 pub(crate) mod figures;
 pub(crate) mod flags;
+mod in_step;
 pub(crate) mod predicted;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,9 @@ pub struct TrainingFigures {
     /// Accelerator utilization (AU), the mean over accelerators: compute time as asked, by the time from the start of
     /// the job to its end. 0 to 1; the first fill counts.
     pub au: Rate,
+    /// The least that the utilization can be if processes that did not wait for each other had done so after every step, over
+    /// the repetitions; then `au` is the most. Absent for a job of one process, and without a barrier.
+    pub least_au: Option<f64>,
     /// The same of the worst accelerator of each repetition, the mean over repetitions.
     pub worst_au: f64,
     /// AU as DLIO computes it: without the first step of each epoch and after each checkpoint, and without the time of

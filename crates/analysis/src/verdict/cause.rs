@@ -41,6 +41,11 @@ pub enum Cause {
         /// Hosts that were not tested.
         hosts: u32,
     },
+    /// The job is fed if one of its processes is always the slowest, and may not be if they are slow in turn.
+    NotInStep {
+        /// The least utilization that it then has.
+        least_au: f64,
+    },
     /// The job saved more often than the need has it, and the same job without checkpoints reaches its target.
     SavesTooOften {
         /// Utilization of that job.

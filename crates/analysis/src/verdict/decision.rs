@@ -152,17 +152,29 @@ fn over_time(
     verdict
 }
 
+/// The least utilization of a job of several processes that measured it without waiting for each other, by the repetitions
+/// that decide.
+fn least_au(cell: &CellSummary) -> Option<f64> {
+    let deciding = cell.confirmed.as_ref().unwrap_or(&cell.measured);
+    deciding.figures()?.training.as_ref()?.least_au
+}
+
 /// A narrower test may starve a wider need; it never feeds it.
 fn within_scope(source: &Source<'_>, cell: &CellSummary, verdict: ReadVerdict) -> ReadVerdict {
     // STARVES needs no such limit: what one host alone is not given many are given even less.
     let hosts = verdict.scope.as_ref().map_or(0, Scope::hosts_open);
+    let target_share = source.cells.need.as_ref().map_or(1.0, |need| need.utilization);
+    let apart = least_au(cell).filter(|least_au| *least_au < target_share);
     let eligibility = choice::Eligibility::of(&source.cells);
     let cause = match eligibility.loader_depth.filter(|_| !eligibility.is_reached(cell)) {
         // The reach of the loader is asked first: it is a fact of this host, whatever others do.
         _ if verdict.judgement != Judgement::Feeds => return verdict,
         Some(reach) => Cause::BeyondLoader { reach },
         None if hosts > 0 => Cause::HostsOpen { hosts },
-        None => return verdict,
+        None => match apart {
+            Some(least_au) => Cause::NotInStep { least_au },
+            None => return verdict,
+        },
     };
     ReadVerdict { judgement: Judgement::Uncertain, cause, feeds: None, ..verdict }
 }

@@ -92,6 +92,10 @@ fn main_clause(of: &ReadVerdict) -> String {
             let verb = if *hosts == 1 { "was" } else { "were" };
             format!("this host is fed {at}; {} more {verb} not tested", group_digits(u64::from(*hosts)))
         }
+        Cause::NotInStep { least_au } => format!(
+            "fed {at} if one process is always the slowest; slow in turn, as they may be, the GPUs are {} busy",
+            utilization(*least_au)
+        ),
         Cause::SavesTooOften { without_au } => {
             let without = utilization(*without_au);
             format!("short {at} with saves more often than the need has them; without any AU {without}")

@@ -74,6 +74,7 @@ impl Made {
         let wait = 1.0 - au;
         TrainingFigures {
             au: rate(au, 0.006),
+            least_au: None,
             worst_au: au - 0.004,
             dlio_au: Some((au + 0.02).min(1.0)),
             steps: self.steps * many,

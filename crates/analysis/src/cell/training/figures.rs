@@ -1,5 +1,7 @@
 //! The figures of a training job from its repetitions, and why some say nothing.
 
+use std::borrow::Cow;
+
 use record::{Rep, Trained, TrainedAccelerator, Training};
 
 use crate::cell::context::Context;
@@ -8,6 +10,7 @@ use crate::cell::interval::mean;
 use crate::cell::latency::{Merged, quantile};
 use crate::cell::rate::Rate;
 
+use super::in_step::{at_best, least_au};
 use super::{Idle, Stall, TrainingFigures};
 
 // A day, as bills and schedules have it; a run of two minutes loses seconds of accelerators, which nobody can put a price on.
@@ -40,8 +43,8 @@ pub(crate) fn gap(job: &Training, rep: &Rep) -> Option<JobGap> {
 
 /// Samples per second of one repetition: what the job takes, by its utilization. `None` where the record has a gap.
 pub(crate) fn samples_per_s(job: &Training, rep: &Rep) -> Option<f64> {
-    let trained = rep.trained.as_ref().filter(|_| gap(job, rep).is_none())?;
-    Some(share(trained, |one| one.compute_ns) * demand_samples_per_s(job)?)
+    let trained = at_best(job, rep).filter(|_| gap(job, rep).is_none())?;
+    Some(share(&trained, |one| one.compute_ns) * demand_samples_per_s(job)?)
 }
 
 /// Mean over accelerators of a part of their time, 0 to 1. The repetition has no gap.
@@ -96,7 +99,8 @@ impl TrainingFigures {
     /// beside this one is added later.
     pub(crate) fn of(context: &Context<'_>, used: &[&Rep], merged: &Merged<'_>) -> Option<Self> {
         let job = context.cell.training.as_ref()?;
-        let trained: Vec<&Trained> = used.iter().filter_map(|rep| rep.trained.as_ref()).collect();
+        let in_step: Vec<Cow<'_, Trained>> = used.iter().filter_map(|rep| at_best(job, rep)).collect();
+        let trained: Vec<&Trained> = in_step.iter().map(|trained| &**trained).collect();
         let of_reps = |of: fn(&TrainedAccelerator) -> u64| -> Vec<f64> {
             trained.iter().map(|one| share(one, of)).collect()
         };
@@ -113,6 +117,7 @@ impl TrainingFigures {
         let gpu_hours_per_day = feed::formula::idle_hours(job.accelerators, HOURS_PER_DAY, au.mean);
         Some(Self {
             au,
+            least_au: used.iter().filter_map(|rep| least_au(job, rep)).reduce(f64::min),
             worst_au: mean(&trained.iter().map(worst).collect::<Vec<_>>())?,
             dlio_au: mean(&dlio),
             steps: sum(|one| one.steps),

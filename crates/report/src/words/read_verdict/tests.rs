@@ -141,6 +141,11 @@ fn every_other_cause_is_a_clause() {
              accelerators with blocking reads",
         ),
         (
+            Cause::NotInStep { least_au: 0.84 },
+            "fed at depth 8 (io_uring) if one process is always the slowest; slow in turn, as they may be, the GPUs are 84.0 % \
+             busy",
+        ),
+        (
             Cause::SavesTooOften { without_au: 0.951 },
             "short at depth 8 (io_uring) with saves more often than the need has them; without any AU 95.1 %",
         ),
