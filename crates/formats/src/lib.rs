@@ -12,6 +12,7 @@ mod foreign;
 mod indexed;
 mod input;
 mod npy;
+mod numpy;
 mod parquet;
 mod pen;
 mod places;
@@ -34,7 +35,9 @@ pub use error::{FormatError, ZARR_METADATA};
 pub use foreign::{Foreign, foreign, foreign_by_name};
 pub use places::{places, shard_bytes, stride};
 pub use shard::{Indexing, Samples, Source, Stride, Unit};
-pub use zarr::{ZarrArray, parse_zarr_metadata, zarr_chunk_name, zarr_metadata};
+pub use zarr::{
+    ZarrArray, ZarrNode, ZarrShards, parse_zarr_metadata, zarr_chunk_name, zarr_metadata, zarr_units,
+};
 
 /// The name that a shard's file ends with, with its dot.
 pub fn extension(layout: Layout, codec: Codec) -> &'static str {
