@@ -8,6 +8,7 @@ mod checksum;
 mod codec;
 mod detect;
 mod error;
+mod ffcv;
 mod foreign;
 mod indexed;
 mod input;
@@ -52,6 +53,7 @@ pub fn extension(layout: Layout, codec: Codec) -> &'static str {
         (Layout::Indexed, _) => ".idx",
         (Layout::Parquet, _) => ".parquet",
         (Layout::Zarr, _) => "",
+        (Layout::Ffcv, _) => ".beton",
     }
 }
 
@@ -92,6 +94,9 @@ pub fn write(
             Layout::Indexed => indexed::write(samples, &mut pen)?,
             Layout::Parquet => parquet::write(packing.columns, packing.row_group_bytes, samples, &mut pen)?,
             Layout::Zarr => zarr::write(samples, &mut pen)?,
+            Layout::Ffcv => {
+                return Err(FormatError::unwritable(layout.name(), "what feedline writes".to_owned()));
+            }
         }
         Ok(pen.finish()?)
     })
@@ -124,6 +129,7 @@ pub fn index(
         Layout::Indexed => indexed::index(&mut window, &mut one),
         Layout::Parquet => parquet::index(&indexing.columns, &mut window, each),
         Layout::Zarr => Err(FormatError::Bare { layout: layout.name() }),
+        Layout::Ffcv => ffcv::index(&mut window, each),
     }
 }
 
