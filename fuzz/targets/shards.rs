@@ -113,6 +113,8 @@ fuzz_target!(|data: &[u8]| {
     let _ = formats::detect("shard", input);
     let _ = formats::foreign("shard.arrow", input);
     array_indexed(input);
+    // It is not written, so that no good one is edited.
+    indexed(Layout::Ffcv, false, input);
     let which = usize::from(kind & 0x0f) % LAYOUTS.len();
     let (layout, chooses) = (LAYOUTS[which], kind & CHOOSES != 0);
     if kind & EDITS == 0 {
