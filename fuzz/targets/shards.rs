@@ -7,7 +7,7 @@
 use std::io;
 use std::sync::OnceLock;
 
-use formats::{Indexing, Samples, Source};
+use formats::{Indexing, Samples, Source, Unit, ZarrNode};
 use libfuzzer_sys::fuzz_target;
 use plan::{Codec, Layout, Packing};
 
@@ -87,19 +87,34 @@ fn edited(whole: &[u8], input: &[u8]) -> Option<Vec<u8>> {
 fn indexed(layout: Layout, chooses: bool, shard: &[u8]) {
     let columns = if chooses { vec!["c1".to_owned()] } else { Vec::new() };
     let indexing = Indexing { columns, checked_records: 2 };
-    let _ = formats::index(layout, &indexing, &mut Memory(shard), &mut |unit| {
-        assert!(unit.samples > 0 && !unit.extents.is_empty());
-        for (offset, bytes) in unit.extents {
-            assert!(offset.checked_add(*bytes).is_some_and(|end| end <= shard.len() as u64));
-        }
-    });
+    let _ = formats::index(layout, &indexing, &mut Memory(shard), &mut |unit| assert_inside(unit, shard));
+}
+
+fn assert_inside(unit: Unit<'_>, shard: &[u8]) {
+    assert!(unit.samples > 0 && !unit.extents.is_empty());
+    for (offset, bytes) in unit.extents {
+        assert!(offset.checked_add(*bytes).is_some_and(|end| end <= shard.len() as u64));
+    }
+}
+
+/// Metadata and an object of their array, which begins with a zero.
+fn array_indexed(input: &[u8]) {
+    let end = input.iter().position(|byte| *byte == 0).unwrap_or(input.len());
+    let (metadata, object) = input.split_at(end);
+    if let Ok(ZarrNode::Array(array)) = formats::parse_zarr_metadata(metadata)
+        && array.samples() > 0
+    {
+        let _ = formats::zarr_units(&array, 0, &mut Memory(object), &mut |unit| assert_inside(unit, object));
+    }
 }
 
 fuzz_target!(|data: &[u8]| {
     let Some((kind, input)) = data.split_first() else { return };
     let _ = formats::detect("shard", input);
     let _ = formats::foreign("shard.arrow", input);
-    let _ = formats::parse_zarr_metadata(input);
+    array_indexed(input);
+    // It is not written, so that no good one is edited.
+    indexed(Layout::Ffcv, false, input);
     let which = usize::from(kind & 0x0f) % LAYOUTS.len();
     let (layout, chooses) = (LAYOUTS[which], kind & CHOOSES != 0);
     if kind & EDITS == 0 {

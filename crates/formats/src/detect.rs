@@ -5,7 +5,7 @@ use std::io::Read;
 use flate2::read::GzDecoder;
 use plan::{Codec, Layout};
 
-use crate::{indexed, npy, parquet, tfrecord};
+use crate::{ffcv, indexed, npy, parquet, tfrecord};
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
@@ -55,6 +55,8 @@ fn by_content(head: &[u8]) -> Option<Layout> {
         Some(Layout::Parquet)
     } else if head.starts_with(indexed::MAGIC) {
         Some(Layout::Indexed)
+    } else if ffcv::begins(head) {
+        Some(Layout::Ffcv)
     } else {
         // A file of zeros has no record, and its checksum does not hold either.
         tfrecord::length(head).map(|_| Layout::TfRecord)
@@ -72,6 +74,7 @@ fn by_name(name: &str) -> Option<Layout> {
         "npy" => Some(Layout::Records),
         "parquet" => Some(Layout::Parquet),
         "idx" => Some(Layout::Indexed),
+        "beton" => Some(Layout::Ffcv),
         // TensorFlow's own writers add `-00000-of-00010`.
         last if last.split('-').next().is_some_and(|last| matches!(last, "tfrecord" | "tfrecords")) => {
             Some(Layout::TfRecord)

@@ -8,10 +8,12 @@ mod checksum;
 mod codec;
 mod detect;
 mod error;
+mod ffcv;
 mod foreign;
 mod indexed;
 mod input;
 mod npy;
+mod numpy;
 mod parquet;
 mod pen;
 mod places;
@@ -34,7 +36,9 @@ pub use error::{FormatError, ZARR_METADATA};
 pub use foreign::{Foreign, foreign, foreign_by_name};
 pub use places::{places, shard_bytes, stride};
 pub use shard::{Indexing, Samples, Source, Stride, Unit};
-pub use zarr::{ZarrArray, parse_zarr_metadata, zarr_chunk_name, zarr_metadata};
+pub use zarr::{
+    ZarrArray, ZarrNode, ZarrShards, parse_zarr_metadata, zarr_chunk_name, zarr_metadata, zarr_units,
+};
 
 /// The name that a shard's file ends with, with its dot.
 pub fn extension(layout: Layout, codec: Codec) -> &'static str {
@@ -49,6 +53,7 @@ pub fn extension(layout: Layout, codec: Codec) -> &'static str {
         (Layout::Indexed, _) => ".idx",
         (Layout::Parquet, _) => ".parquet",
         (Layout::Zarr, _) => "",
+        (Layout::Ffcv, _) => ".beton",
     }
 }
 
@@ -89,6 +94,9 @@ pub fn write(
             Layout::Indexed => indexed::write(samples, &mut pen)?,
             Layout::Parquet => parquet::write(packing.columns, packing.row_group_bytes, samples, &mut pen)?,
             Layout::Zarr => zarr::write(samples, &mut pen)?,
+            Layout::Ffcv => {
+                return Err(FormatError::unwritable(layout.name(), "what feedline writes".to_owned()));
+            }
         }
         Ok(pen.finish()?)
     })
@@ -121,6 +129,7 @@ pub fn index(
         Layout::Indexed => indexed::index(&mut window, &mut one),
         Layout::Parquet => parquet::index(&indexing.columns, &mut window, each),
         Layout::Zarr => Err(FormatError::Bare { layout: layout.name() }),
+        Layout::Ffcv => ffcv::index(&mut window, each),
     }
 }
 

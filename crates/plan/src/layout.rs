@@ -18,9 +18,16 @@ pub enum Layout {
     Parquet,
     /// A chunk of an array for each object, as Zarr version 3 keeps it.
     Zarr,
+    /// Pieces of samples in pages, behind a table of them: FFCV's `.beton`. It is only read.
+    Ffcv,
 }
 
 impl Layout {
+    /// Whether feedline writes it. Others are read where they are there.
+    pub const fn is_written(self) -> bool {
+        !matches!(self, Self::Ffcv)
+    }
+
     /// Whether a loader reads it as a stream, shard after shard, unless something else is asked for.
     pub const fn is_streamed(self) -> bool {
         // A tar file and a TFRecord have no index: to find a sample is to read all before it, so that
@@ -37,6 +44,7 @@ feed::words!(Layout {
     Indexed = "indexed",
     Parquet = "parquet",
     Zarr = "zarr",
+    Ffcv = "ffcv",
 });
 
 /// What a shard is compressed with as a whole.
@@ -102,7 +110,7 @@ impl Packing {
             Layout::TfRecord => TFRECORD_BYTES,
             // A record is padded to a page, and its place takes 16 bytes in the table.
             Layout::Indexed => sample_bytes.wrapping_neg() % PAGE_BYTES + 16,
-            Layout::Files | Layout::Records | Layout::Parquet | Layout::Zarr => 0,
+            Layout::Files | Layout::Records | Layout::Parquet | Layout::Zarr | Layout::Ffcv => 0,
         };
         let shards = self.shards(samples, sample_bytes);
         // Header, footer or table, and the end of each shard: two pages are more than any layout of

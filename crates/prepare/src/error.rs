@@ -157,13 +157,13 @@ pub enum PrepareError {
         /// What the files are.
         layout: &'static str,
     },
-    /// An array that is kept as one of its readers alone can take it.
+    /// An array that cannot be told, or whose samples cannot be found.
     #[error(
-        "cannot read the array of `zarr.json`: {cause}\n  \
-         hint: an array is read whose chunks are neither compressed nor sharded and hold whole samples"
+        "cannot read an array of Zarr: {cause}\n  \
+         hint: point `at` to the folder of one array, where its `zarr.json` or `.zarray` lies"
     )]
     Array {
-        /// What it has.
+        /// What was found.
         cause: String,
     },
     /// The index of a dataset contradicts its objects.

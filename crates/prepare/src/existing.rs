@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::{Entry, Store, StoreError};
 use dataset::{Data, Fingerprint, Key, Listed, Objects, Samples};
-use formats::{Foreign, ZarrArray};
+use formats::Foreign;
 use plan::{Codec, Existing, Layout};
 
 use crate::error::PrepareError;
@@ -47,7 +47,7 @@ pub(crate) fn prepare(task: &Task<'_>) -> Result<Prepared, PrepareError> {
     listing.choice = match layout {
         Layout::Files => Choice::All { looks: !is_stated },
         // Chunks are recognised by the array's shape, so its metadata have to be read before anything is listed.
-        Layout::Zarr => Choice::Chunks(zarr::array(task.store)?),
+        Layout::Zarr => Choice::Chunks(task.array(&mut meant)?),
         layout if meant.pattern().is_some() => Choice::Named(layout),
         layout => Choice::Shards(layout),
     };
@@ -105,6 +105,15 @@ impl Task<'_> {
     fn kind(&self, folder: Option<&Key>, meant: &mut Meant<'_>) -> Result<FolderKind, PrepareError> {
         let mut ours = Ours::new(self.store);
         kinds::of_folder(self.store, folder, &mut |key| {
+            self.go_on()?;
+            Ok(meant.takes(key) && !ours.holds(key)?)
+        })
+    }
+
+    /// The array that is read.
+    fn array(&self, meant: &mut Meant<'_>) -> Result<zarr::Array, PrepareError> {
+        let mut ours = Ours::new(self.store);
+        zarr::array(self.store, &mut |key| {
             self.go_on()?;
             Ok(meant.takes(key) && !ours.holds(key)?)
         })
@@ -196,13 +205,17 @@ impl Task<'_> {
             store: self.store,
             layout,
             columns,
+            array: if let Choice::Chunks(array) = choice { Some(array) } else { None },
             threads: self.threads,
             progress: self.progress,
             stop: self.stop,
         };
         Ok(match choice {
             Choice::All { .. } => (Samples::Objects, None),
-            Choice::Chunks(array) => (Samples::Indexed(zarr::index(array, objects)?), None),
+            Choice::Chunks(array) if array.of_whole_samples().is_none() => {
+                (Samples::Indexed(zarr::spread(array, objects)), None)
+            }
+            Choice::Chunks(_) => (Samples::Indexed(reading.index(objects)?), None),
             // A compressed shard has to be unpacked to be indexed, and its samples cannot be read by index in any
             // case.
             Choice::Shards(_) | Choice::Named(_) if codec == Codec::None => {
@@ -251,7 +264,7 @@ enum Choice {
     /// Every one is a shard of the layout, as somebody named them.
     Named(Layout),
     /// Chunks of the array.
-    Chunks(ZarrArray),
+    Chunks(zarr::Array),
 }
 
 struct Listing<'a> {
@@ -327,7 +340,7 @@ impl<'a> Listing<'a> {
                 }
                 return Ok(true);
             }
-            Choice::Chunks(array) => return Ok(zarr::chunk(array, key).is_some()),
+            Choice::Chunks(array) => return Ok(array.row(key).is_some()),
             Choice::Shards(layout) => (*layout, false),
             Choice::Named(layout) => (*layout, true),
         };

@@ -267,6 +267,7 @@ impl Task<'_> {
             store: self.store,
             layout: shards.packing.layout,
             columns: (0..read).map(|column| format!("c{column}")).collect(),
+            array: None,
             threads: self.threads,
             progress: self.progress,
             stop: self.stop,

@@ -11,6 +11,7 @@ use plan::{Codec, Layout};
 
 use crate::error::PrepareError;
 use crate::threads::in_turn;
+use crate::zarr::Array;
 
 /// Shards that are indexed before their units are put in order. It bounds what is held twice.
 const BATCH: u32 = 256;
@@ -34,6 +35,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) layout: Layout,
     /// Columns that are read; all when empty.
     pub(crate) columns: Vec<String>,
+    /// The array whose objects they are; of Zarr alone.
+    pub(crate) array: Option<&'a Array>,
     pub(crate) threads: u32,
     pub(crate) progress: &'a (dyn Fn(u64, u64) + Sync),
     pub(crate) stop: &'a AtomicBool,
@@ -148,9 +151,16 @@ impl Reading<'_> {
     fn shard(&self, objects: &Objects, object: u32) -> Result<ShardUnits, PrepareError> {
         let mut source = self.stored(objects, object);
         let mut found = ShardUnits::default();
-        let indexing = Indexing { columns: self.columns.clone(), checked_records: CHECKED_RECORDS };
-        formats::index(self.layout, &indexing, &mut source, &mut |unit| found.add(unit))
-            .map_err(|error| self.refused(source.key, error, objects))?;
+        let mut add = |unit: Unit<'_>| found.add(unit);
+        let of_array =
+            self.array.and_then(|array| Some((array.of_whole_samples()?, array.row(&source.key)?)));
+        let result = if let Some((array, row)) = of_array {
+            formats::zarr_units(array, row, &mut source, &mut add)
+        } else {
+            let indexing = Indexing { columns: self.columns.clone(), checked_records: CHECKED_RECORDS };
+            formats::index(self.layout, &indexing, &mut source, &mut add)
+        };
+        result.map_err(|error| self.refused(source.key, error, objects))?;
         Ok(found)
     }
 

@@ -94,9 +94,11 @@ pub(crate) fn of_folder(
     folder: Option<&Key>,
     takes: &mut dyn FnMut(&Key) -> Result<bool, PrepareError>,
 ) -> Result<FolderKind, PrepareError> {
-    let metadata = Key::new(ZARR_METADATA).expect("a plain name");
-    if store.stat(&metadata)?.is_some() && takes(&metadata)? {
-        return Ok(FolderKind { layout: Layout::Zarr, foreign: None });
+    for name in [ZARR_METADATA, ".zarray", ".zgroup"] {
+        let metadata = Key::new(name).expect("a plain name");
+        if store.stat(&metadata)?.is_some() && takes(&metadata)? {
+            return Ok(FolderKind { layout: Layout::Zarr, foreign: None });
+        }
     }
     let mut looked_at = Vec::new();
     let mut failure = None;

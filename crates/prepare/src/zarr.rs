@@ -1,78 +1,140 @@
-//! A user's array in Zarr version 3: its metadata say where samples lie, and every chunk is a file.
+//! A user's array in Zarr: its metadata say where samples lie, and every chunk or shard of chunks is an object.
+
+use std::ops::ControlFlow;
 
 use backend::Store;
 use dataset::{Extent, Index, Key, Objects};
-use formats::{ZARR_METADATA, ZarrArray};
+use formats::{ZARR_METADATA, ZarrArray, ZarrNode};
 
 use crate::error::PrepareError;
 
 /// Metadata of an array are a page of text; the format reads a mebibyte at most.
 const METADATA_BYTES_MAX: u64 = 1 << 20;
 
-/// The folder of chunks, where they are named as version 3 does by default.
-const CHUNKS: &str = "c";
+/// Arrays of a group that are looked at: more of them are told as so many.
+const ARRAYS_MAX: usize = 8;
 
-/// Reads the metadata at the root of the target.
-pub(crate) fn array(store: &dyn Store) -> Result<ZarrArray, PrepareError> {
-    let key = Key::new(ZARR_METADATA).expect("a plain name");
-    let Some(entry) = store.stat(&key)? else {
-        return Err(PrepareError::Array {
-            cause: format!("there is no `{ZARR_METADATA}` at the target's path"),
-        });
-    };
+/// An array and the folder that it lies in.
+pub(crate) struct Array {
+    /// With its last slash; empty where the array lies at the root.
+    folder: String,
+    of: ZarrArray,
+}
+
+impl Array {
+    /// The place along the first axis of the object of that name; `None` for other files.
+    pub(crate) fn row(&self, key: &Key) -> Option<u64> {
+        self.of.row(key.as_str().strip_prefix(&self.folder)?)
+    }
+
+    /// What it is, where each object says by itself where its samples lie; those that are spread take [`spread`].
+    pub(crate) fn of_whole_samples(&self) -> Option<&ZarrArray> {
+        self.of.holds_whole_samples().then_some(&self.of)
+    }
+}
+
+/// Whether a name is that of metadata of version 2 or 3.
+pub(crate) fn is_metadata(name: &str) -> bool {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    last == ZARR_METADATA || formats::foreign_by_name(last) == Some(formats::Foreign::ZarrV2)
+}
+
+/// The array at the root of the target; where there is none, the only one below it that `takes` accepts.
+pub(crate) fn array(
+    store: &dyn Store,
+    takes: &mut dyn FnMut(&Key) -> Result<bool, PrepareError>,
+) -> Result<Array, PrepareError> {
+    for name in [ZARR_METADATA, ".zarray"] {
+        let key = Key::new(name).expect("a plain name");
+        if let Some(entry) = store.stat(&key)?
+            && let ZarrNode::Array(of) = node(store, &key, entry.bytes)?
+        {
+            return checked(Array { folder: String::new(), of });
+        }
+    }
+    let mut found = below(store, takes)?;
+    match found.len() {
+        0 => refused("there is no array at the target's path or below it"),
+        1 => checked(found.remove(0)),
+        count => {
+            let names: Vec<_> = found.iter().map(|array| array.folder.trim_end_matches('/')).collect();
+            let more = if count == ARRAYS_MAX { ", ..." } else { "" };
+            refused(&format!("a group holds several arrays: {}{more}", names.join(", ")))
+        }
+    }
+}
+
+/// The first arrays below the root.
+fn below(
+    store: &dyn Store,
+    takes: &mut dyn FnMut(&Key) -> Result<bool, PrepareError>,
+) -> Result<Vec<Array>, PrepareError> {
+    let (mut metadata, mut failure) = (Vec::new(), None);
+    store.list(None, &mut |entry| {
+        if is_metadata(entry.key.as_str()) {
+            match takes(&entry.key) {
+                Ok(true) => metadata.push(entry),
+                Ok(false) => {}
+                Err(error) => failure = Some(error),
+            }
+        }
+        if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    let mut found = Vec::new();
+    for entry in metadata {
+        let Some((folder, name)) = entry.key.as_str().rsplit_once('/') else { continue };
+        // Attributes and consolidated metadata describe what other files describe too.
+        if name != ZARR_METADATA && name != ".zarray" {
+            continue;
+        }
+        if let ZarrNode::Array(of) = node(store, &entry.key, entry.bytes)? {
+            found.push(Array { folder: format!("{folder}/"), of });
+        }
+        if found.len() == ARRAYS_MAX {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+fn node(store: &dyn Store, key: &Key, bytes: u64) -> Result<ZarrNode, PrepareError> {
     // One byte more than the format takes, so that it sees what is too long and says so.
-    let mut text = vec![0; entry.bytes.min(METADATA_BYTES_MAX + 1) as usize];
-    let length = store.read_at(&key, 0, &mut text)?;
+    let mut text = vec![0; bytes.min(METADATA_BYTES_MAX + 1) as usize];
+    let length = store.read_at(key, 0, &mut text)?;
     let refused = |source| PrepareError::Shard { object: key.clone(), layout: "zarr", source };
-    let array = formats::parse_zarr_metadata(&text[..length]).map_err(refused)?;
-    let cause = if array.sharded {
-        "its chunks are sharded: many lie in one file behind an index of their own"
-    } else if array.compressed {
-        "its chunks are compressed, or ordered otherwise than their items"
-    } else if !array.holds_whole_samples() {
-        "a sample is spread over several chunks"
-    } else if array.samples() == 0 {
-        "it holds no sample"
-    } else {
-        return Ok(array);
-    };
+    formats::parse_zarr_metadata(&text[..length]).map_err(refused)
+}
+
+fn checked(array: Array) -> Result<Array, PrepareError> {
+    if array.of.samples() == 0 {
+        return refused("it holds no sample");
+    }
+    if array.of.shards.is_some() && !array.of.holds_whole_samples() {
+        return refused("a sample is spread over several of its shards");
+    }
+    Ok(array)
+}
+
+fn refused(cause: &str) -> Result<Array, PrepareError> {
     Err(PrepareError::Array { cause: cause.to_owned() })
 }
 
-/// The number along the first axis of the chunk of that name; `None` for other files.
-pub(crate) fn chunk(array: &ZarrArray, key: &Key) -> Option<u64> {
-    let mut parts = key.as_str().split('/');
-    if parts.next()? != CHUNKS {
-        return None;
-    }
-    let text = parts.next()?;
-    let number: u64 = text.parse().ok()?;
-    let rest: Vec<_> = parts.collect();
-    // Samples lie along the first axis, so a chunk at any other place than 0 of the others holds a part of samples.
-    let whole = rest.len() + 1 == array.shape.len() && rest.iter().all(|part| *part == "0");
-    let last = array.samples().div_ceil(array.samples_per_chunk());
-    (whole && number < last && number.to_string() == text).then_some(number)
-}
-
-/// Where the samples of the chunks lie that are there; one that is left out holds the array's fill value, and nothing is
-/// read for it.
-pub(crate) fn index(array: &ZarrArray, objects: &Objects) -> Result<Index, PrepareError> {
+/// The units of an array of which a sample is spread over several chunks: those that lie at one place of the first axis, which a
+/// reader fetches whole.
+pub(crate) fn spread(array: &Array, objects: &Objects) -> Index {
+    let mut rows: Vec<(u64, u32)> =
+        (0..objects.count()).filter_map(|object| Some((array.row(&objects.key(object))?, object))).collect();
+    rows.sort_unstable();
     let mut index = Index::default();
-    let (per_chunk, bytes) = (array.samples_per_chunk(), array.sample_bytes());
-    for object in 0..objects.count() {
-        let key = objects.key(object);
-        let Some(number) = chunk(array, &key) else { continue };
-        // A chunk that is being written still; `zarr` would fail on it as well.
-        if objects.bytes(object) < array.chunk_bytes() {
-            let (has, needs) = (objects.bytes(object), array.chunk_bytes());
-            let cause = format!("its chunk `{key}` has {has} B instead of {needs} B");
-            return Err(PrepareError::Array { cause });
-        }
-        // The last chunk is padded to the full size; its fill values are no samples.
-        let samples = array.samples().saturating_sub(number.saturating_mul(per_chunk)).min(per_chunk);
-        for sample in 0..samples {
-            index.push(1, &[Extent { object, offset: sample * bytes, bytes }]);
-        }
+    for row in rows.chunk_by(|one, other| one.0 == other.0) {
+        let extents: Vec<_> = row
+            .iter()
+            .map(|(_, object)| Extent { object: *object, offset: 0, bytes: objects.bytes(*object) })
+            .collect();
+        index.push(array.of.samples_at(row[0].0), &extents);
     }
-    Ok(index)
+    index
 }

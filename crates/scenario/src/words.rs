@@ -178,6 +178,7 @@ vocabulary!(Layout {
     Indexed = "Page-aligned records behind a table of their places.",
     Parquet = "Row groups of column chunks, found by a footer.",
     Zarr = "Chunks of one array, each a file, as Zarr version 3 keeps it; a chunk takes `shard_size`.",
+    Ffcv = "FFCV's `.beton`, whose samples are found by its own table; with `source = \"existing\"` alone.",
 });
 
 vocabulary!(Codec {

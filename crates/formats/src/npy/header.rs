@@ -1,5 +1,7 @@
 //! The header of an `.npy` file: a dictionary as Python writes it, of which the three keys of numpy are understood.
 
+use crate::numpy::size_of;
+
 /// An array of items that have one size each.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Array {
@@ -45,24 +47,6 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Array, String> {
             Ok(Array { item_bytes, shape })
         }
         _ => Err(broken()),
-    }
-}
-
-/// Bytes of an item: `numpy.dtype.str` is byte order, kind, size. Text has four bytes for each letter.
-fn size_of(descr: &str) -> Option<u64> {
-    let plain = descr.strip_prefix(['<', '>', '|', '=']).unwrap_or(descr);
-    let mut letters = plain.chars();
-    let kind = letters.next()?;
-    let digits = letters.as_str();
-    // Of dates the unit follows in brackets.
-    let digits = if matches!(kind, 'M' | 'm') { digits.split('[').next()? } else { digits };
-    let size: u64 = digits.parse().ok()?;
-    match kind {
-        // The largest item of numpy is a complex number of 32 B; anything more in this place is no header of numpy.
-        'b' | 'i' | 'u' | 'f' | 'c' | 'M' | 'm' => (1..=32).contains(&size).then_some(size),
-        'S' | 'a' | 'V' => Some(size),
-        'U' => size.checked_mul(4),
-        _ => None,
     }
 }
 

@@ -132,18 +132,3 @@ fn columns_are_chosen_by_name_and_by_what_they_lie_in() {
     let FormatError::NoColumn { column, found } = error else { panic!("{error}") };
     assert_eq!((column.as_str(), found.as_str()), ("imag", "image.bytes, image.path, label"));
 }
-
-#[test]
-fn metadata_of_zarr_say_how_chunks_are_read() {
-    for (name, sharded, compressed) in
-        [("plain", false, false), ("packed", false, true), ("sharded", true, false)]
-    {
-        let metadata = fixture(&format!("array.zarr/{name}/zarr.json"));
-        let array = formats::parse_zarr_metadata(&metadata).unwrap();
-        assert_eq!(array.shape, [COUNT, 2, 3]);
-        assert_eq!((array.sharded, array.compressed), (sharded, compressed), "{name}");
-        assert_eq!((array.samples(), array.sample_bytes()), (COUNT, 24));
-        assert!(array.holds_whole_samples());
-        assert_eq!(array.samples_per_chunk(), if sharded { 4 } else { 2 });
-    }
-}

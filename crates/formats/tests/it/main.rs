@@ -4,6 +4,7 @@
 
 mod arbitrary;
 mod detect;
+mod ffcv;
 mod fixtures;
 mod hostile;
 mod round_trip;

@@ -1,7 +1,9 @@
 //! Shards of the user's: found, counted, and refused where they are none.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use backend_file::FileStore;
 use dataset::Samples;
 use plan::{Codec, DatasetSpec, Existing, Generate, Layout, Packing};
 use prepare::{PrepareError, Prepared};
@@ -213,12 +215,59 @@ fn an_array_of_the_users_is_read_chunk_by_chunk() {
     store.put("c/1/0/0", &[1; 1279]);
     let error = found(&store, named(Layout::Zarr)).unwrap_err().to_string();
     assert!(error.contains("c/1/0/0"), "{error}");
-    for codecs in [r#"[{"name":"bytes"},{"name":"zstd"}]"#, r#"[{"name":"sharding_indexed"}]"#] {
-        store.put("zarr.json", metadata(codecs).as_bytes());
-        assert!(matches!(found(&store, named(Layout::Zarr)), Err(PrepareError::Array { .. })));
-    }
+    // A chunk that is packed is one unit, of whatever length.
+    store.put("zarr.json", metadata(r#"[{"name":"bytes"},{"name":"zstd"}]"#).as_bytes());
+    let prepared = found(&store, named(Layout::Zarr)).unwrap();
+    assert_eq!((prepared.data.sample_count(), prepared.data.unit_bytes_max()), (25, Some(1280)));
     store.delete("zarr.json");
     assert!(matches!(found(&store, named(Layout::Zarr)), Err(PrepareError::Array { .. })));
+}
+
+fn pythons_array(name: &str) -> FileStore {
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../formats/tests/fixtures");
+    FileStore::pread(&Path::new(fixtures).join(name))
+}
+
+#[test]
+fn arrays_and_groups_that_python_wrote_are_found_without_a_word() {
+    for (name, objects, units) in [
+        ("array.zarr/plain", 3, 5),
+        ("array.zarr/packed", 3, 3),
+        ("array.zarr/sharded", 2, 5),
+        ("array.zarr/sharded_packed", 2, 3),
+        ("array.zarr/spread", 6, 3),
+        ("array.zarr/v2_plain", 3, 5),
+        ("array.zarr/v2_blosc", 3, 3),
+        ("group_v2.zarr", 3, 3),
+        ("group_v3.zarr", 3, 3),
+    ] {
+        let spec = DatasetSpec::Existing(Existing::any(None));
+        let prepared = prepare_with(&pythons_array(name), &spec, 2).unwrap();
+        assert_eq!((prepared.layout, prepared.data.sample_count()), (Layout::Zarr, 5), "{name}");
+        let Samples::Indexed(index) = prepared.data.samples() else { panic!("{name}") };
+        assert_eq!((prepared.data.objects().count(), index.units()), (objects, units), "{name}");
+        // Nothing but the indexes of shards, at their ends, is left out.
+        let beside = prepared.data.objects().total_bytes() - index.total_bytes();
+        match name {
+            "array.zarr/sharded_packed" => assert_eq!(beside, 2 * (2 * 16 + 4)),
+            // The last chunk is padded to its size.
+            "array.zarr/plain" | "array.zarr/v2_plain" => assert_eq!(beside, 24),
+            "array.zarr/sharded" => assert_eq!(beside, 24 + 2 * (2 * 16 + 4)),
+            _ => assert_eq!(beside, 0, "{name}"),
+        }
+    }
+}
+
+#[test]
+fn of_several_arrays_one_has_to_be_meant() {
+    let folder = "array.zarr";
+    let error =
+        prepare_with(&pythons_array(folder), &DatasetSpec::Existing(named(Layout::Zarr)), 2).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("several arrays: packed, plain") && text.contains("hint: point `at`"), "{text}");
+    let one = Existing { shards: Some("v2_zlib/**".to_owned()), ..named(Layout::Zarr) };
+    let prepared = prepare_with(&pythons_array(folder), &DatasetSpec::Existing(one), 2).unwrap();
+    assert_eq!((prepared.data.objects().count(), prepared.data.sample_count()), (3, 5));
 }
 
 #[test]

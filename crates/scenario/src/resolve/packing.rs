@@ -49,6 +49,14 @@ pub(super) fn of_layout(
     if of.layout == Layout::Files {
         return Some(None);
     }
+    if !of.layout.is_written() {
+        let problem = Problem::new(format!("feedline reads {} and does not write it", of.layout.name()));
+        let problem = of.span.into_iter().fold(problem, |problem, at| problem.at(at, "only read"));
+        problems.push(problem.help(
+            "read files that are there with dataset.source = \"existing\", or write layout = \"indexed\"",
+        ));
+        return None;
+    }
     let parquet = of.layout == Layout::Parquet;
     let total_bytes = content.samples.saturating_mul(content.sample_bytes);
     let shard_bytes = shard_bytes(written, total_bytes, problems)?;
