@@ -41,7 +41,7 @@ pub enum NeedError {
     #[error(
         "unknown workload `{name}`{}\n  hint: {}known are {known}; for any other, state {STEP}, or a rate",
         suggested(*suggestion),
-        advised(*advice)
+        advised(advice)
     )]
     UnknownWorkload {
         /// As written.
