@@ -4,10 +4,10 @@
 //! the number of threads, and a stalled thread owns no samples.
 
 mod blocks;
-mod cursor;
 #[cfg(test)]
 mod layout_tests;
 mod neighbours;
+mod run;
 mod span;
 #[cfg(test)]
 mod stream_tests;
@@ -21,9 +21,8 @@ use crate::permutation::{Permutation, mix, scale};
 use crate::uneven::{Located, Way};
 use crate::{Data, Objects};
 use blocks::{Blocks, Numbers, Standing};
-pub use cursor::Cursor;
-use cursor::Run;
 use neighbours::Neighbours;
+use run::Run;
 pub use span::ReadSpan;
 use streams::{Lanes, Wanted};
 
@@ -79,6 +78,25 @@ pub struct Order {
     bytes: u64,
     /// Whether it is one client's part of the epochs of several.
     is_part: bool,
+}
+
+/// Where the last ticket of a worker led.
+///
+/// The tickets of a worker rise, mostly by one: the next block is then the next of the same object, or the first of the object
+/// that the epoch has next. Both are found without drawing again what led to the last.
+#[derive(Debug, Clone)]
+pub struct Cursor<'a> {
+    order: &'a Order,
+    run: Run,
+    way: Way,
+}
+
+impl Cursor<'_> {
+    /// The read of a ticket, as [`Order::at`] has it.
+    #[inline]
+    pub fn at(&mut self, ticket: u64) -> ReadSpan {
+        self.run.at(ticket).unwrap_or_else(|| self.order.found(self, ticket))
+    }
 }
 
 /// How an order goes through the blocks.
@@ -273,7 +291,7 @@ impl Order {
             (Walk::Shuffled, Numbers::Uneven(units)) => Way::of(units),
             _ => Way::default(),
         };
-        Cursor::new(self, way)
+        Cursor { order: self, run: Run::default(), way }
     }
 
     fn found(&self, cursor: &mut Cursor<'_>, ticket: u64) -> ReadSpan {

@@ -39,14 +39,17 @@ pub enum NeedError {
     Rate(#[from] UnitError),
     /// A workload that no profile names.
     #[error(
-        "unknown workload `{name}`{}\n  hint: known are {known}; for any other, state {STEP}, or a rate",
-        suggested(*suggestion)
+        "unknown workload `{name}`{}\n  hint: {}known are {known}; for any other, state {STEP}, or a rate",
+        suggested(*suggestion),
+        advised(advice)
     )]
     UnknownWorkload {
         /// As written.
         name: String,
         /// The known name it resembles.
         suggestion: Option<&'static str>,
+        /// Why there is no profile of a job that people ask for, and what stands nearest; empty for every other name.
+        advice: &'static str,
         /// All known names.
         known: String,
     },
@@ -125,12 +128,51 @@ const EDITS_MAX: usize = 3;
 
 impl NeedError {
     pub(super) fn unknown_workload(name: &str, known: &[&'static str]) -> Self {
+        let advice = advice(name);
         Self::UnknownWorkload {
             name: name.to_owned(),
-            suggestion: nearest(name, known),
+            // A name that is understood is no slip of another one: a job of 7B is not that of 8B.
+            suggestion: nearest(name, known).filter(|_| advice.is_empty()),
+            advice,
             known: known.join(", "),
         }
     }
+}
+
+/// Names under which people ask for jobs that have no profile of that name, and what to write instead.
+// Refused and not taken for the nearest: a line drawn by the figures of another model is a wrong line.
+const WITHOUT_FIGURES: [(&[&str], &str); 4] = [
+    // 304e6 parameters x 197 patches x 6 FLOP are 359 GFLOP an image, and the peak of an H100 is 0.989e15 FLOP/s in bf16.
+    // The rates that articles give are above it.
+    (
+        &["vit", "vit-l", "vit_l", "vitl", "vit-large", "vit-l-16", "vit-l/16"],
+        "ViT-L has no profile, so state a step that you measured (an H100 at its peak takes no more than 2,752 images/s \
+         of 224 x 224)",
+    ),
+    (
+        &["7b", "llm-7b", "llama-7b", "llama2-7b", "llama3-7b", "gpt-7b"],
+        "no profile is of 7B, so take llama3-8b, or state tokens_per_second and token_size",
+    ),
+    (
+        &["70b", "llm-70b", "llama-70b", "llama2-70b", "gpt-70b"],
+        "the profile of 70B is llama3-70b; for another model state tokens_per_second and token_size",
+    ),
+    // 16 frames of 224 x 224 in three bytes are 2,408,448 B. An encoder decides what is stored of them.
+    (
+        &["video", "videos", "clips", "video-clips"],
+        "clips have no size of their own (16 frames of 224 x 224 are 2.41 MB raw, and less encoded), so state that of \
+         yours",
+    ),
+];
+
+fn advice(name: &str) -> &'static str {
+    let name = name.to_lowercase();
+    let found = WITHOUT_FIGURES.iter().find(|(names, _)| names.contains(&name.as_str()));
+    found.map_or("", |(_, advice)| advice)
+}
+
+fn advised(advice: &str) -> String {
+    if advice.is_empty() { String::new() } else { format!("{advice}; ") }
 }
 
 fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {

@@ -198,6 +198,32 @@ fn unknown_names_list_what_is_known() {
 }
 
 #[test]
+fn jobs_without_figures_are_refused_by_name() {
+    let error = |name| error_of(of_profile(name, "h100", 8, 1).resolve());
+    for (name, says) in [
+        ("ViT-L", "hint: ViT-L has no profile, so state a step that you measured"),
+        ("llama-7b", "no profile is of 7B, so take llama3-8b, or state tokens_per_second"),
+        ("llama2-70b", "is llama3-70b; for another model state tokens_per_second"),
+        ("video", "16 frames of 224 x 224 are 2.41 MB raw"),
+    ] {
+        let error = error(name);
+        assert!(error.contains(says) && error.contains("for any other, state need = {"), "{error}");
+        // Another model's name would be taken by whoever is in a hurry, and its figures with it.
+        assert!(!error.contains("did you mean"), "{error}");
+    }
+    // Slips of a known name are still slips.
+    assert!(error("lama3-8b").contains("did you mean `llama3-8b`"));
+}
+
+/// The figures that those refusals give.
+#[test]
+fn refusals_give_figures_that_follow() {
+    let flop_an_image = 304e6 * 197.0 * 6.0;
+    assert!((2_752.0..2_753.0).contains(&(0.989e15 / flop_an_image)));
+    assert_eq!(224 * 224 * 16 * 3, 2_408_448);
+}
+
+#[test]
 fn the_short_form() {
     let eight = of_profile("resnet50", "h100", 8, 1);
     for text in ["8xh100:resnet50", " 8 x h100:resnet50 ", "8 x h100 : resnet50", "8\u{d7}h100:resnet50"] {

@@ -1,31 +1,6 @@
-//! The reads of one worker, each found from the one before.
+//! Tickets whose reads follow each other in one object.
 
-use super::Order;
 use super::span::ReadSpan;
-use crate::uneven::Way;
-
-/// Where the last ticket of a worker led.
-///
-/// The tickets of a worker rise, mostly by one: the next block is then the next of the same object, or the first of the object
-/// that the epoch has next. Both are found without drawing again what led to the last.
-#[derive(Debug, Clone)]
-pub struct Cursor<'a> {
-    order: &'a Order,
-    pub(super) run: Run,
-    pub(super) way: Way,
-}
-
-impl<'a> Cursor<'a> {
-    pub(super) fn new(order: &'a Order, way: Way) -> Self {
-        Self { order, run: Run::default(), way }
-    }
-
-    /// The read of a ticket, as [`Order::at`] has it.
-    #[inline]
-    pub fn at(&mut self, ticket: u64) -> ReadSpan {
-        self.run.at(ticket).unwrap_or_else(|| self.order.found(self, ticket))
-    }
-}
 
 /// Tickets one after the other that read the blocks of one part of an object, from its first to its last.
 #[derive(Debug, Clone, Default)]
