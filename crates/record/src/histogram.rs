@@ -1,5 +1,6 @@
 //! Latency histograms as text, and back without trust in the text.
 
+mod error;
 pub(crate) mod sum;
 pub(crate) mod text;
 
@@ -11,6 +12,7 @@ use flate2::bufread::ZlibDecoder;
 pub use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
 
+pub use error::HistogramError;
 pub use text::HistogramText;
 
 /// Longest latency that is told apart; longer ones are counted at the end of the range.
@@ -34,51 +36,12 @@ const READ_DIGITS_MAX: u32 = 3;
 // Deflate turns a kilobyte into a gigabyte of zeros; the text of a record is nobody's to trust.
 const PAYLOAD_BYTES_MAX: usize = 40_000 * 9;
 
-/// Base64 of a payload that did not compress at all stays below this.
-const TEXT_BYTES_MAX: usize = 1 << 20;
-
 /// First bytes of HdrHistogram's V2 encoding, deflated and plain.
 const DEFLATED_COOKIE: u32 = 0x1c84_9314;
 const PLAIN_COOKIE: u32 = 0x1c84_9313;
 
 /// Bytes before the counters in plain V2.
 const HEADER_BYTES: usize = 40;
-
-/// A text that holds no histogram of feedline's.
-#[derive(Debug, thiserror::Error)]
-pub enum HistogramError {
-    /// It could only be an attack or a mistake.
-    #[error("cannot decode a histogram of {bytes} bytes of text: at most {TEXT_BYTES_MAX} are read")]
-    TooLong {
-        /// Length of the text.
-        bytes: usize,
-    },
-    /// The record's file refused.
-    #[error("cannot read a histogram from its record: {0}")]
-    File(std::io::Error),
-    /// Not base64.
-    #[error("cannot decode a histogram: it is not base64: {0}")]
-    Base64(#[from] base64::DecodeError),
-    /// Not a deflate stream, or a cut one.
-    #[error("cannot inflate a histogram: {0}")]
-    Inflate(std::io::Error),
-    /// Not the V2 encoding.
-    #[error("cannot decode a histogram: {0}")]
-    Encoding(&'static str),
-    /// The V2 decoder refused it.
-    #[error("cannot decode a histogram: {0}")]
-    Decoder(hdrhistogram::serialization::DeserializeError),
-    /// feedline writes no histogram of this range or precision.
-    #[error("cannot decode a histogram of {digits} digits from {low_ns} ns to {high_ns} ns")]
-    Bounds {
-        /// Significant digits.
-        digits: u32,
-        /// Smallest latency told apart.
-        low_ns: u64,
-        /// Largest latency told apart.
-        high_ns: u64,
-    },
-}
 
 /// An empty histogram for a repetition: 3 significant digits, 1 ns to 60 s, 216 KiB.
 pub fn new_histogram() -> Histogram<u64> {

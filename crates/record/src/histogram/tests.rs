@@ -4,6 +4,7 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use proptest::prelude::*;
 
+use super::error::TEXT_BYTES_MAX;
 use super::sum::HistogramSum;
 use super::*;
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use memchr::memmem;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{HistogramError, TEXT_BYTES_MAX};
+use super::error::{HistogramError, TEXT_BYTES_MAX};
 
 /// A latency histogram as text: base64 of HdrHistogram's V2-deflate encoding. 3 significant digits for a
 /// repetition, 2 for one second of it; 1 ns to 60 s.
