@@ -78,25 +78,18 @@ impl ProofPlan {
     /// The runs that count towards one proof with the run of this name, in the order in which they began; only those that
     /// came to their end.
     fn runs_with(&self, run_id: &str) -> Result<Vec<Counted>, Failure> {
-        let records = self.records()?;
+        let folders = if self.results.is_dir() { samples::below(&self.results)? } else { Vec::new() };
+        // A run that cannot be read proves nothing, and must not keep the others from it. One at a time: each holds a file open, and
+        // a run that is left out for want of files may be the one that starves.
+        let read = || folders.iter().filter_map(|folder| record::read_run(folder).ok());
         // From the folder and not from memory: what is proven has to follow from what is stored.
-        let Some(own) = records.iter().find(|record| record.run.run_id == run_id) else {
+        let Some(own) = read().map(|record| record.run).find(|run| run.run_id == run_id) else {
             return Err(anyhow::anyhow!("the record of this run cannot be read again").into());
         };
-        let together = records.iter().filter(|record| analysis::prove_together(&own.run, &record.run));
-        let mut runs: Vec<Counted> = together.filter_map(counted).collect();
+        let together = read().filter(|record| analysis::prove_together(&own, &record.run));
+        let mut runs: Vec<Counted> = together.filter_map(|record| counted(&record)).collect();
         runs.sort_by_key(|run| run.between_unix_ns.0);
         Ok(runs)
-    }
-
-    /// Every run in the folder of results that can be read; none where there is no such folder yet.
-    fn records(&self) -> Result<Vec<RunRecord>, Failure> {
-        if !self.results.is_dir() {
-            return Ok(Vec::new());
-        }
-        let folders = samples::below(&self.results)?;
-        // A run that cannot be read proves nothing, and must not keep the others from it.
-        Ok(folders.iter().filter_map(|folder| record::read_run(folder).ok()).collect())
     }
 }
 

@@ -217,7 +217,8 @@ fn leave_histograms(line: &mut Line, file: &Arc<File>, text: (&[u8], u64)) {
     // In the order of the line, so that each is looked for behind the one before.
     let of_rep = rep.histograms.values_mut();
     let of_server = rep.emulated.iter_mut().flat_map(|emulated| emulated.histograms().into_iter().flatten());
-    of_rep.chain(of_server).fold(0, |from, histogram| histogram.leave_in(file, text, from));
+    // The first that is not found ends it: those of a line that was written otherwise would all be looked for in vain.
+    let _ = of_rep.chain(of_server).try_fold(0, |from, histogram| histogram.leave_in(file, text, from));
 }
 
 /// The whole lines of a file, and what is lost of others, in words. Each goes through `take` with its text and the byte of the

@@ -83,7 +83,8 @@ pub struct Order {
 /// Where the last ticket of a worker led.
 ///
 /// The tickets of a worker rise, mostly by one: the next block is then the next of the same object, or the first of the object
-/// that the epoch has next. Both are found without drawing again what led to the last.
+/// that the epoch has next. In sequence and in shuffled epochs both are found without drawing again what led to the last; the
+/// other orders find each ticket anew.
 #[derive(Debug, Clone)]
 pub struct Cursor<'a> {
     order: &'a Order,

@@ -15,6 +15,11 @@ pub enum HistogramError {
     /// The record's file refused.
     #[error("cannot read a histogram from its record: {0}")]
     File(std::io::Error),
+    /// The record's file holds something else than when it was read.
+    #[error(
+        "cannot read a histogram from its record: the file was changed after it was read\n  hint: run the command again"
+    )]
+    Changed,
     /// Not base64.
     #[error("cannot decode a histogram: it is not base64: {0}")]
     Base64(#[from] base64::DecodeError),

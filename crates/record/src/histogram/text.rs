@@ -19,12 +19,11 @@ pub struct HistogramText(Place);
 const BEGIN_BYTES: usize = 16;
 
 /// Where a text is.
-// The texts are nine tenths of a record, and a report asks for each once: held all at once, those of 10,000 cells are half of a
-// gigabyte.
+// The texts are nine tenths of a record, and a report asks for each once: held all at once, those of 10,000 cells are 300 MB.
 #[derive(Debug, Clone)]
 enum Place {
     Held(String),
-    InFile { file: Arc<File>, at: u64, bytes: u32 },
+    InFile { file: Arc<File>, at: u64, bytes: u32, crc: u32 },
 }
 
 impl HistogramText {
@@ -43,37 +42,56 @@ impl HistogramText {
                 Err(HistogramError::TooLong { bytes: text.len() })
             }
             Place::Held(text) => Ok(Cow::Borrowed(text)),
-            Place::InFile { file, at, bytes } => {
+            Place::InFile { file, at, bytes, crc } => {
                 let mut text = vec![0; *bytes as usize];
                 file.read_exact_at(&mut text, *at).map_err(HistogramError::File)?;
-                let text = String::from_utf8(text);
-                Ok(Cow::Owned(text.map_err(|_| HistogramError::Encoding("its file was changed"))?))
+                // A file that was written over is still the one that is open.
+                let text =
+                    String::from_utf8(text).ok().filter(|text| crc32fast::hash(text.as_bytes()) == *crc);
+                text.map(Cow::Owned).ok_or(HistogramError::Changed)
             }
         }
     }
 
     /// Lets go of the text, if it stands behind byte `from` of a line that begins at byte `line_at` of `file`. Returns where in
-    /// the line it ends.
-    pub(crate) fn leave_in(&mut self, file: &Arc<File>, (line, line_at): (&[u8], u64), from: usize) -> usize {
-        let Place::Held(text) = &self.0 else { return from };
-        let (text, Ok(bytes)) = (text.as_bytes(), u32::try_from(text.len())) else { return from };
+    /// the line it ends, or `None` where it was not found.
+    pub(crate) fn leave_in(
+        &mut self,
+        file: &Arc<File>,
+        (line, line_at): (&[u8], u64),
+        from: usize,
+    ) -> Option<usize> {
+        let Place::Held(text) = &self.0 else { return Some(from) };
+        let text = text.as_bytes();
         if text.is_empty() || text.len() > TEXT_BYTES_MAX {
-            return from;
+            return None;
         }
+        let bytes = u32::try_from(text.len()).ok()?;
         // By its first bytes: getting ready to search for all of them takes as long as reading them.
         let mut begins = memmem::find_iter(&line[from..], &text[..text.len().min(BEGIN_BYTES)]);
         // Any text that is the same is as good: nobody asks which of two it is.
-        let Some(found) = begins.find(|begin| line[from + begin..].starts_with(text)) else { return from };
-        let found = from + found;
-        self.0 = Place::InFile { file: Arc::clone(file), at: line_at + found as u64, bytes };
-        found + bytes as usize
+        let found = from + begins.find(|begin| line[from + begin..].starts_with(text))?;
+        let crc = crc32fast::hash(text);
+        self.0 = Place::InFile { file: Arc::clone(file), at: line_at + found as u64, bytes, crc };
+        Some(found + bytes as usize)
+    }
+
+    /// Length and checksum of the text, as it was when it was read.
+    fn sum(&self) -> (u64, u32) {
+        match &self.0 {
+            Place::Held(text) => (text.len() as u64, crc32fast::hash(text.as_bytes())),
+            Place::InFile { bytes, crc, .. } => (u64::from(*bytes), *crc),
+        }
     }
 }
 
-/// Two texts are equal if they can be read and say the same.
+/// Two texts are equal if they said the same when they were read: a file that changed since makes no difference to that.
 impl PartialEq for HistogramText {
     fn eq(&self, other: &Self) -> bool {
-        matches!((self.text(), other.text()), (Ok(one), Ok(other)) if one == other)
+        match (&self.0, &other.0) {
+            (Place::Held(one), Place::Held(other)) => one == other,
+            _ => self.sum() == other.sum(),
+        }
     }
 }
 

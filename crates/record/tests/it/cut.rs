@@ -167,14 +167,23 @@ fn histograms_are_read_from_the_file_when_they_are_asked_for() {
         reps.flat_map(|rep| rep.histograms.values())
     };
     assert!(histograms().count() > 1 && histograms().all(|text| text.decode().is_ok()));
-    // What is read is the file, and one that was cut since is an error of each and no panic.
-    truncate(&dir.join(CELLS_FILE), 10);
+    // What is read is the file, and one that was written over or cut since is an error of each, no other figure and no panic.
+    let cells = dir.join(CELLS_FILE);
+    let before = fs::read_to_string(&cells).unwrap();
+    let other = before.replace("HISTFA", "HISTFB");
+    assert_ne!(before, other);
+    fs::write(&cells, other).unwrap();
+    for text in histograms() {
+        let message = text.decode().unwrap_err().to_string();
+        assert!(message.contains("was changed after it was read"), "{message}");
+    }
+    truncate(&cells, 10);
     for text in histograms() {
         let message = text.decode().unwrap_err().to_string();
         assert!(message.starts_with("cannot read a histogram from its record: "), "{message}");
     }
     assert!(serde_json::to_vec(&record.lines[1]).is_err());
-    assert_ne!(record.lines, sample::lines());
+    assert_eq!(record.lines, sample::lines(), "as they were read");
 }
 
 #[test]
