@@ -81,8 +81,8 @@ impl ProofPlan {
         let folders = if self.results.is_dir() { samples::below(&self.results)? } else { Vec::new() };
         // A run that cannot be read proves nothing, and must not keep the others from it. One at a time: each holds a file open, and
         // a run that is left out for want of files may be the one that starves.
-        let read = || folders.iter().filter_map(|folder| record::read_run(folder).ok());
-        // From the folder and not from memory: what is proven has to follow from what is stored.
+        let read = || folders.iter().rev().filter_map(|folder| record::read_run(folder).ok());
+        // From the folder and not from memory: what is proven has to follow from what is stored. It began last, and stands last.
         let Some(own) = read().map(|record| record.run).find(|run| run.run_id == run_id) else {
             return Err(anyhow::anyhow!("the record of this run cannot be read again").into());
         };

@@ -65,10 +65,8 @@ pub(crate) fn ceilings(
 /// The targets of cells, in the order of the plan.
 fn named(plan: &Plan, cells: &[usize]) -> String {
     let is_open = |target: usize| cells.iter().any(|cell| plan.cells[*cell].target == target);
-    let named: Vec<&str> = (0..plan.targets.len())
-        .filter(|target| is_open(*target))
-        .map(|target| &*plan.targets[target].name)
-        .collect();
+    let open = plan.targets.iter().enumerate().filter(|(index, _)| is_open(*index));
+    let named: Vec<&str> = open.map(|(_, target)| &*target.name).collect();
     named.join(", ")
 }
 

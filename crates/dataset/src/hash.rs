@@ -74,8 +74,9 @@ fn of_cell(data: &Data, mut hasher: Sha256, cell: &Cell) -> String {
     }
     // An order that cannot be fails with its reason when the cell runs, and needs no hash before.
     if let Ok(order) = Order::of_cell(data, cell) {
+        let mut reads = order.cursor();
         for ticket in 0..SAMPLED_TICKETS.min(order.tickets_per_epoch()) {
-            let span = order.at(ticket);
+            let span = reads.at(ticket);
             hasher.update(span.object.to_le_bytes());
             hasher.update(span.offset.to_le_bytes());
             match cell.operation() {

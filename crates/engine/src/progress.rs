@@ -28,8 +28,9 @@ impl Progress {
 }
 
 /// How often a worker publishes.
-// A display is drawn five times a second. Adding up after each read would have all workers write one line of memory, in turn.
-const PUBLISH_NS: u64 = 50_000_000;
+// Adding up after each read would have all workers write one line of memory, in turn. A display tells the rate of a second, of which
+// this is half of a hundredth.
+const PUBLISH_NS: u64 = 5_000_000;
 
 /// What one worker publishes of its counts.
 #[derive(Debug)]

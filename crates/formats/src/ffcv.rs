@@ -15,7 +15,7 @@
 //! Format: `ffcv/types.py` and `ffcv/writer.py` of FFCV 1.0.2.
 
 use crate::error::FormatError;
-use crate::input::{Input, Window, fits};
+use crate::input::{Input, Window, fits, number32, number64};
 use crate::shard::Unit;
 
 const LAYOUT: &str = "ffcv";
@@ -54,12 +54,13 @@ struct Head {
 
 impl Head {
     fn of(bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; HEAD_BYTES] = bytes.first_chunk()?;
         Some(Self {
-            version: u16::from_le_bytes(*bytes.first_chunk()?),
-            fields: u16::from_le_bytes(*bytes.get(2..)?.first_chunk()?),
-            page_bytes: u32::from_le_bytes(*bytes.get(4..)?.first_chunk()?),
-            samples: number(bytes.get(8..)?)?,
-            table: number(bytes.get(16..)?)?,
+            version: u16::from_le_bytes([bytes[0], bytes[1]]),
+            fields: u16::from_le_bytes([bytes[2], bytes[3]]),
+            page_bytes: number32(&bytes[4..]),
+            samples: number64(&bytes[8..]),
+            table: number64(&bytes[16..]),
         })
     }
 
@@ -108,8 +109,7 @@ pub(crate) fn index(window: &mut Window<'_>, each: &mut dyn FnMut(Unit<'_>)) -> 
     let mut pieces: Vec<(u64, u64)> = Vec::new();
     for at in (head.table..end).step_by(PIECE_BYTES as usize) {
         let entry = window.must("table", at, PIECE_BYTES as usize)?;
-        let place = number(entry).zip(number(&entry[8..])).zip(number(&entry[16..]));
-        let ((sample, offset), bytes) = place.ok_or_else(|| malformed("no piece".to_owned(), at))?;
+        let [sample, offset, bytes] = [0, 8, 16].map(|from| number64(&entry[from..]));
         if sample >= head.samples || offset < rows {
             return Err(malformed(format!("a piece of sample {sample} at {offset}"), at));
         }
@@ -145,10 +145,6 @@ fn add(pieces: &mut Vec<(u64, u64)>, offset: u64, bytes: u64) {
         Some((from, length)) if *from + *length == offset => *length += bytes,
         _ => pieces.push((offset, bytes)),
     }
-}
-
-fn number(bytes: &[u8]) -> Option<u64> {
-    bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
 }
 
 fn malformed(found: String, offset: u64) -> FormatError {

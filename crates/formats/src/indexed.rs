@@ -15,7 +15,7 @@
 
 use crate::checksum::{Sum, crc32c, holds};
 use crate::error::FormatError;
-use crate::input::{Input, PART_BYTES_MAX, Window, fits};
+use crate::input::{Input, PART_BYTES_MAX, Window, fits, number32, number64};
 use crate::pen::Pen;
 use crate::shard::{Footprint, Samples};
 
@@ -168,12 +168,4 @@ fn parts(
         done += part;
     }
     Ok(())
-}
-
-fn number32(bytes: &[u8]) -> u32 {
-    bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
-}
-
-fn number64(bytes: &[u8]) -> u64 {
-    bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }

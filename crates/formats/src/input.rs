@@ -41,6 +41,16 @@ pub(crate) fn fits(
     Ok(())
 }
 
+/// The little-endian number that some bytes begin with; 0 of fewer than it takes.
+pub(crate) fn number32(bytes: &[u8]) -> u32 {
+    bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
+}
+
+/// As [`number32`].
+pub(crate) fn number64(bytes: &[u8]) -> u64 {
+    bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
 /// The part of a source that was read last. Headers that lie near each other come with one read, those far apart with a
 /// small one each.
 pub(crate) struct Window<'a> {

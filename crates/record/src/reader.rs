@@ -191,10 +191,10 @@ fn parse<T: DeserializeOwned>(path: &Path, json: &[u8]) -> Result<T, ReadError> 
 
 /// The complete lines, and what is missing after them.
 fn read_lines(path: &Path) -> Result<(Vec<Line>, Option<String>), ReadError> {
-    let file = open(path, "copy the whole run directory")?;
-    let kept = file.get_ref().try_clone().map_err(|cause| ReadError::io(path, cause))?;
-    let kept = Arc::new(kept);
-    let (lines, mut losses) = whole_lines(file, path, |line, text| leave_histograms(line, &kept, text))?;
+    // Nothing was read yet, so that no bytes are in its buffer.
+    let file = Arc::new(open(path, "copy the whole run directory")?.into_inner());
+    let lines = BufReader::new(Arc::clone(&file));
+    let (lines, mut losses) = whole_lines(lines, path, |line, text| leave_histograms(line, &file, text))?;
     // Behind the last line of an interrupted run stands what was measured when it was gone on with.
     if !matches!(lines.last(), Some(Line::End(_))) {
         // First, since it says that the run did not end; which bytes are missing is a detail.
@@ -224,7 +224,7 @@ fn leave_histograms(line: &mut Line, file: &Arc<File>, text: (&[u8], u64)) {
 /// The whole lines of a file, and what is lost of others, in words. Each goes through `take` with its text and the byte of the
 /// file at which that begins.
 fn whole_lines<T: DeserializeOwned>(
-    mut file: BufReader<File>,
+    mut file: impl BufRead,
     path: &Path,
     take: impl Fn(&mut T, (&[u8], u64)),
 ) -> Result<(Vec<T>, Vec<String>), ReadError> {

@@ -26,6 +26,15 @@ targets.disk = { at = "data", direct = "yes" }
 }
 
 #[test]
+fn the_version_is_said_alike_by_either_name_and_with_anything_else_it_is_a_mistake() {
+    let bench = Bench::new();
+    let long = bench.run(&["--version"]).exits(0);
+    assert_eq!(long.out, format!("feedline {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(bench.run(&["-V"]).exits(0).out, long.out);
+    bench.run(&["check", "--version"]).exits(2);
+}
+
+#[test]
 fn check_and_plan_write_nothing() {
     let bench = Bench::with(DISK);
     bench.run(&["check", "s.toml"]).exits(0).says("ok: 2 cells");

@@ -12,7 +12,7 @@ use crate::order::span::ReadSpan;
 /// replacement.
 pub(super) const COPIES: u64 = 16;
 use crate::uneven::{Located, Uneven};
-use crate::{Data, Even, Index, LogNormal, Objects, Samples};
+use crate::{Data, Even, Extent, Index, LogNormal, Objects, Samples};
 
 /// Blocks, numbered unit after unit. A unit is an object, or what a dataset is fetched in by index.
 #[derive(Debug, Clone)]
@@ -161,21 +161,18 @@ impl Blocks {
         }
     }
 
-    /// Where a unit lies: object, first byte and bytes; `None` where it has several parts.
+    /// Where a unit lies; `None` where it has several parts.
     #[inline]
-    pub(super) fn part(&self, unit: u64) -> Option<(u32, u64, u64)> {
+    pub(super) fn part(&self, unit: u64) -> Option<Extent> {
+        let whole = |bytes: u64| Some(Extent { object: unit as u32, offset: 0, bytes });
         match &self.places {
-            Places::Equal(bytes) => Some((unit as u32, 0, *bytes)),
-            Places::Drawn(sizes) => Some((unit as u32, 0, sizes.at(unit))),
-            Places::Each(bytes) => Some((unit as u32, 0, bytes[unit as usize])),
-            Places::Even(even) => {
-                let part = even.extent(unit);
-                Some((part.object, part.offset, part.bytes))
-            }
+            Places::Equal(bytes) => whole(*bytes),
+            Places::Drawn(sizes) => whole(sizes.at(unit)),
+            Places::Each(bytes) => whole(bytes[unit as usize]),
+            Places::Even(even) => Some(even.extent(unit)),
             Places::Index(index) => {
                 let mut parts = index.extents(unit);
-                let part = parts.next()?;
-                parts.next().is_none().then_some((part.object, part.offset, part.bytes))
+                parts.next().filter(|_| parts.next().is_none())
             }
         }
     }
@@ -183,30 +180,25 @@ impl Blocks {
     /// Block `block` of a unit.
     #[inline]
     pub(super) fn span(&self, unit: u64, block: u64) -> ReadSpan {
-        let offset = block * self.block_bytes;
-        if let Some((object, begins, bytes)) = self.part(unit) {
-            return self.cut(object, (begins, bytes), offset);
-        }
-        let Places::Index(index) = &self.places else { return ReadSpan { object: 0, offset: 0, len: 0 } };
-        let mut offset = offset;
-        let mut last = ReadSpan { object: 0, offset: 0, len: 0 };
-        for part in index.extents(unit) {
-            if offset < part.bytes {
-                return self.cut(part.object, (part.offset, part.bytes), offset);
+        let mut offset = block * self.block_bytes;
+        match (self.part(unit), &self.places) {
+            (Some(part), _) => ReadSpan::within(part, offset, self.block_bytes),
+            (None, Places::Index(index)) => {
+                let mut last = ReadSpan { object: 0, offset: 0, len: 0 };
+                for part in index.extents(unit) {
+                    if offset < part.bytes {
+                        return ReadSpan::within(part, offset, self.block_bytes);
+                    }
+                    // Each part has blocks of its own: one that reached into the next would read the bytes between
+                    // the two as well.
+                    offset -= part.bytes.div_ceil(self.block_bytes) * self.block_bytes;
+                    last = ReadSpan { object: part.object, offset: part.offset, len: 0 };
+                }
+                // No block lies behind the last part.
+                last
             }
-            // Each part has blocks of its own: one that reached into the next would read the bytes between
-            // the two as well.
-            offset -= part.bytes.div_ceil(self.block_bytes) * self.block_bytes;
-            last = ReadSpan { object: part.object, offset: part.offset, len: 0 };
+            (None, _) => unreachable!("what is no table has one part"),
         }
-        // No block lies behind the last part.
-        last
-    }
-
-    /// The block that begins `offset` bytes after the beginning of a part of an object.
-    #[inline]
-    fn cut(&self, object: u32, (begins, bytes): (u64, u64), offset: u64) -> ReadSpan {
-        ReadSpan { object, offset: begins + offset, len: self.block_bytes.min(bytes - offset) }
     }
 }
 

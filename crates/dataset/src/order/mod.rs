@@ -88,7 +88,7 @@ pub struct Order {
 #[derive(Debug, Clone)]
 pub struct Cursor<'a> {
     order: &'a Order,
-    run: Run,
+    run: Option<Run>,
     way: Way,
 }
 
@@ -96,7 +96,7 @@ impl Cursor<'_> {
     /// The read of a ticket, as [`Order::at`] has it.
     #[inline]
     pub fn at(&mut self, ticket: u64) -> ReadSpan {
-        self.run.at(ticket).unwrap_or_else(|| self.order.found(self, ticket))
+        self.run.and_then(|run| run.at(ticket)).unwrap_or_else(|| self.order.found(self, ticket))
     }
 }
 
@@ -292,7 +292,7 @@ impl Order {
             (Walk::Shuffled, Numbers::Uneven(units)) => Way::of(units),
             _ => Way::default(),
         };
-        Cursor { order: self, run: Run::default(), way }
+        Cursor { order: self, run: None, way }
     }
 
     fn found(&self, cursor: &mut Cursor<'_>, ticket: u64) -> ReadSpan {
@@ -315,17 +315,11 @@ impl Order {
                 return self.blocks.span(file, block);
             }
         };
+        let Some(part) = self.blocks.part(file) else { return self.blocks.span(file, block) };
         // The blocks of a unit follow each other in both of these orders.
-        match self.blocks.part(file) {
-            Some((object, begins, bytes)) => {
-                let block_bytes = self.blocks.block_bytes();
-                let tickets = bytes.div_ceil(block_bytes);
-                cursor.run =
-                    Run { first_ticket: ticket - block, tickets, object, begins, bytes, block_bytes };
-                cursor.run.at(ticket).unwrap_or_else(|| self.blocks.span(file, block))
-            }
-            None => self.blocks.span(file, block),
-        }
+        let block_bytes = self.blocks.block_bytes();
+        cursor.run = Some(Run { first_ticket: ticket - block, part, block_bytes });
+        ReadSpan::within(part, block * block_bytes, block_bytes)
     }
 
     /// Units are shuffled and the blocks of a unit stay in order, as a loader reads them.
@@ -333,8 +327,7 @@ impl Order {
         let seed = self.epoch_seed(epoch);
         match &self.blocks.numbers {
             Numbers::Even { units, per_unit } | Numbers::Short { units, per_unit, .. } => {
-                // Made anew for each unit, in some nanoseconds: one kept for each epoch would have to be shared
-                // between the threads.
+                // Made anew for each unit, in some nanoseconds.
                 let file = Permutation::new(*units, seed).at(index / per_unit);
                 Located { file, block: index % per_unit }
             }

@@ -16,6 +16,8 @@ use crate::{MS, SEED, cell, objects, setup};
 struct Made {
     reps: Vec<Rep>,
     not_run: Vec<NotRun>,
+    /// Reads and bytes that a display was shown.
+    shown: (u64, u64),
 }
 
 /// Runs `cells` on a device with 16 channels of 1 ms each: 1,000 samples of one block per second and channel.
@@ -38,13 +40,21 @@ fn run(cells: &[Cell], line_samples_per_s: f64, budget_ns: Option<u64>, stop_aft
             Ok(())
         })
         .unwrap();
-    Made { reps, not_run }
+    Made { reps, not_run, shown: progress.get() }
 }
 
 pub(crate) fn settings() -> BenchSettings {
     let settings = crate::settings(Limit::Duration { duration_ns: 100 * MS }, 3);
     let measure = Measure { warmup_ns: 10 * MS, cell_order: CellOrder::Random, ..settings.measure };
     BenchSettings { measure, ..settings }
+}
+
+#[test]
+fn what_is_shown_while_it_runs_is_in_the_end_what_was_counted() {
+    let made = run(&[1, 4].map(cell), 1e9, None, None);
+    let sum = |counter: &str| made.reps.iter().map(|rep| rep.counters[counter]).sum::<u64>();
+    assert!(made.shown.0 > 0);
+    assert_eq!(made.shown, (sum("ops"), sum("bytes")));
 }
 
 #[test]

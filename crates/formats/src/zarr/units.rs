@@ -3,7 +3,7 @@
 use super::array::{ZarrArray, ZarrShards};
 use crate::checksum::{Sum, holds};
 use crate::error::FormatError;
-use crate::input::{Input, PART_BYTES_MAX, Window, fits};
+use crate::input::{Input, PART_BYTES_MAX, Window, fits, number32, number64};
 use crate::shard::{Source, Unit};
 
 /// Of a chunk in the index of a shard: its offset and its bytes, both little-endian.
@@ -83,7 +83,7 @@ fn of_shard(
         extents.clear();
         for at in row * beside..(row + 1) * beside {
             let entry = window.must("index of the shard", index + at * ENTRY_BYTES, ENTRY_BYTES as usize)?;
-            let (offset, bytes) = (number(&entry[..8]), number(&entry[8..]));
+            let (offset, bytes) = (number64(&entry[..8]), number64(&entry[8..]));
             if (offset, bytes) == (ABSENT, ABSENT) {
                 continue;
             }
@@ -127,14 +127,9 @@ fn index(window: &mut Window<'_>, chunks: u64, shards: &ZarrShards) -> Result<u6
             done += part;
         }
         let stored = window.must(what, from + bytes, SUM_BYTES as usize)?;
-        let stored = stored.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        if !holds(stored, sum.value()) {
+        if !holds(number32(stored), sum.value()) {
             return Err(FormatError::Checksum { what, offset: from });
         }
     }
     Ok(from)
-}
-
-fn number(bytes: &[u8]) -> u64 {
-    bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }

@@ -8,6 +8,8 @@ use std::borrow::Cow;
 
 use record::{Rep, Trained, TrainedAccelerator, Training};
 
+use crate::cell::interval::mean;
+
 /// The accelerators of each process; `None` for a job of one process, and for one whose accelerators do not wait for each other.
 fn processes<'a>(
     job: &Training,
@@ -25,7 +27,7 @@ fn lost(process: &[TrainedAccelerator]) -> f64 {
     let of_one = |one: &TrainedAccelerator| {
         one.wall_ns.saturating_sub(one.compute_ns) as f64 / one.compute_ns.max(1) as f64
     };
-    process.iter().map(of_one).sum::<f64>() / process.len() as f64
+    mean(&process.iter().map(of_one).collect::<Vec<_>>()).unwrap_or(0.0)
 }
 
 /// What the job of a repetition came to if the same process was the slowest at every step: the others wait for it, which is
