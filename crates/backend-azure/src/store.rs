@@ -9,9 +9,9 @@ use backend::{
     CacheAction, Entry, IoQueue, Limits, ObjectWriter, Owned, QueueSpec, Residency, Store, StoreError,
 };
 use backend_http::{Asking, ByteRange, REPLY_TIMEOUT, Seen, Way, open};
-use backend_net::refuse_page_cache;
+use backend_net::{refuse_on_objects, refuse_page_cache};
 use dataset::{Key, MARKER_BYTES_MAX, Marker, Objects};
-use plan::{AzureConfig, Operation};
+use plan::AzureConfig;
 
 use crate::asked::Request;
 use crate::container::Container;
@@ -166,13 +166,7 @@ impl Store for AzureStore {
 
     fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
         refuse_page_cache(ENGINE, spec.cache)?;
-        if spec.operation == Operation::GetAttr {
-            return Err(StoreError::Unavailable {
-                what: "operation \"getattr\"".to_owned(),
-                reason: "Azure Blob Storage has no handles of blobs".to_owned(),
-                hint: "use operation = \"stat\"".to_owned(),
-            });
-        }
+        refuse_on_objects("Azure Blob Storage", spec.operation)?;
         let (container, config) = (&*self.container, &self.container.config);
         let asking = Asking {
             objects: Arc::clone(spec.objects),

@@ -152,6 +152,7 @@ impl TierFile {
             connections: 0,
             cache,
             operation: spec.operation,
+            writes: spec.writes,
             // What is told of the target's files says nothing of the cache's one file.
             advice: plan::Advice::Normal,
             registered: spec.registered,

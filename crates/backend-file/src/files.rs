@@ -36,19 +36,22 @@ pub(crate) struct TableSpec<'a> {
     pub(crate) objects: &'a Arc<Objects>,
     /// Whether they are read around the page cache.
     pub(crate) direct: bool,
+    /// Whether they are written too.
+    pub(crate) writes: bool,
     /// What the kernel is told of how each is read.
     pub(crate) advice: Advice,
     /// Most files to hold open, where that is bounded.
     pub(crate) open_max: Option<u32>,
 }
 
-/// A dataset's files, open for reading, directly or through the page cache.
+/// A dataset's files, open for reading or for writing too, directly or through the page cache.
 #[derive(Debug)]
 pub(crate) struct FileTable {
     root: OwnedFd,
     at: PathBuf,
     objects: Arc<Objects>,
     direct: bool,
+    writes: bool,
     advice: Advice,
     open_max: Option<u32>,
     align_bytes: u32,
@@ -71,7 +74,7 @@ enum Files {
 impl FileTable {
     /// Opens the files ahead when `share` has room for all; nothing is then opened while it is measured.
     pub(crate) fn open(spec: TableSpec<'_>, share: Share) -> Result<Self, StoreError> {
-        let TableSpec { root, objects, direct, advice, open_max } = spec;
+        let TableSpec { root, objects, direct, writes, advice, open_max } = spec;
         let root_folder = tree::open_root(root).map_err(|errno| failure::object("open", root, errno))?;
         let count = objects.count();
         // Where all files fit they are opened here. Opened by the first reads instead, they once were part of
@@ -86,6 +89,7 @@ impl FileTable {
             at: root.to_owned(),
             objects: Arc::clone(objects),
             direct,
+            writes,
             advice,
             open_max,
             align_bytes: 1,
@@ -106,7 +110,8 @@ impl FileTable {
         // longer than the opening it saves.
         Arc::ptr_eq(&self.objects, spec.objects)
             && self.at == spec.root
-            && (self.direct, self.advice, self.open_max) == (spec.direct, spec.advice, spec.open_max)
+            && (self.direct, self.writes) == (spec.direct, spec.writes)
+            && (self.advice, self.open_max) == (spec.advice, spec.open_max)
     }
 
     /// Alignment of offsets and lengths; 1 without direct I/O.
@@ -196,7 +201,9 @@ impl FileTable {
     }
 
     fn open_object(&self, object: u32) -> Result<Held, Errno> {
-        let extra = if self.direct { OFlags::DIRECT } else { OFlags::empty() };
+        let direct = if self.direct { OFlags::DIRECT } else { OFlags::empty() };
+        // Reading is 0 among these flags, so that writing is added to it.
+        let extra = if self.writes { direct | OFlags::RDWR } else { direct };
         let file = tree::open_file(&self.root, self.objects.key(object).as_str(), extra)?;
         // Advice belongs to an open file, not to its inode. Where the kernel takes none, the file counts as not opened, so
         // that every read of it fails: one without the advice would be of another cell.

@@ -1,40 +1,40 @@
-//! Reads by `pread`, in line: what a `DataLoader` worker does.
+//! Blocks by `pread` and `pwrite`, in line: what a `DataLoader` worker does.
 
-use std::io::IoSliceMut;
+use std::io::{IoSlice, IoSliceMut};
 use std::sync::Arc;
 
-use backend::{Op, OpError, PHASE_STAMPS, QueueReport, QueueSpec, Request, StoreError};
+use backend::{OpError, PHASE_STAMPS, QueueReport, Request, StoreError};
 use rustix::fd::BorrowedFd;
 use rustix::io::ReadWriteFlags;
 
 use crate::files::{FileTable, QueueFiles};
 use crate::inline::Serve;
-use crate::span::{Answer, Span, read_flags};
+use crate::span::{Answer, Direction, How, Span};
 
-/// One thread's blocking reads.
-pub(crate) struct Preads {
+/// One thread's blocking reads, or writes.
+pub(crate) struct BlockingBlocks {
     files: QueueFiles,
     align_bytes: u32,
-    read_flags: ReadWriteFlags,
+    direction: Direction,
+    flags: ReadWriteFlags,
     short_reads: u64,
     enters: u64,
 }
 
-impl Preads {
-    /// Reads of the files of `table`.
-    pub(crate) fn open(table: Arc<FileTable>, spec: &QueueSpec<'_>) -> Result<Self, StoreError> {
+impl BlockingBlocks {
+    /// Blocks of the files of `table`.
+    pub(crate) fn open(table: Arc<FileTable>, how: How) -> Result<Self, StoreError> {
         let align_bytes = table.align_bytes();
-        let read_flags = ReadWriteFlags::from_bits_retain(read_flags(spec.cache));
-        Ok(Self { files: QueueFiles::new(table, 1)?, align_bytes, read_flags, short_reads: 0, enters: 0 })
+        let flags = ReadWriteFlags::from_bits_retain(how.flags);
+        let files = QueueFiles::new(table, 1)?;
+        Ok(Self { files, align_bytes, direction: how.direction, flags, short_reads: 0, enters: 0 })
     }
 
-    fn read(&mut self, request: &mut Request) -> Result<u64, OpError> {
-        let Op::Read { object, offset, len } = request.op else {
-            return Err(OpError::from_errno(libc::EOPNOTSUPP));
-        };
+    fn move_block(&mut self, request: &mut Request) -> Result<u64, OpError> {
+        let (object, offset, len) = self.direction.block(request.op)?;
         let buffer = request.buf.as_mut_slice();
-        let mut span = Span::new(offset, len, self.align_bytes, buffer.len())?;
-        // A file that is not open is opened here, inside the read: where more files exist than may be open,
+        let mut span = Span::new(self.direction, (offset, len), self.align_bytes, buffer.len())?;
+        // A file that is not open is opened here, inside the operation: where more files exist than may be open,
         // that is part of what it costs.
         let in_use = match self.files.pin(object) {
             Some(in_use) => in_use,
@@ -47,7 +47,11 @@ impl Preads {
             let filled = span.filled() as usize;
             self.enters += 1;
             let room = &mut buffer[filled..filled + bytes as usize];
-            match span.answer(read_at(file, room, offset, self.read_flags)) {
+            let answer = match self.direction {
+                Direction::Read => read_at(file, room, offset, self.flags),
+                Direction::Write => write_at(file, room, offset, self.flags),
+            };
+            match span.answer(answer) {
                 Answer::Ended(result) => break result,
                 Answer::Repeat => {}
                 Answer::Short => self.short_reads += 1,
@@ -58,9 +62,9 @@ impl Preads {
     }
 }
 
-impl Serve for Preads {
+impl Serve for BlockingBlocks {
     fn serve(&mut self, request: &mut Request, _phase_ns: &mut [u64; PHASE_STAMPS]) -> Result<u64, OpError> {
-        self.read(request)
+        self.move_block(request)
     }
 
     fn report(&self) -> QueueReport {
@@ -84,8 +88,21 @@ pub(crate) fn read_at(file: BorrowedFd<'_>, room: &mut [u8], offset: u64, flags:
     } else {
         rustix::io::preadv2(file, &mut [IoSliceMut::new(room)], offset, flags)
     };
-    match read {
-        // read(2): Linux transfers at most 2,147,479,552 bytes in one call.
+    answered(read)
+}
+
+/// Writes once, and answers as a completion of a ring does.
+fn write_at(file: BorrowedFd<'_>, bytes: &[u8], offset: u64, flags: ReadWriteFlags) -> i32 {
+    answered(if flags.is_empty() {
+        rustix::io::pwrite(file, bytes, offset)
+    } else {
+        rustix::io::pwritev2(file, &[IoSlice::new(bytes)], offset, flags)
+    })
+}
+
+fn answered(moved: Result<usize, rustix::io::Errno>) -> i32 {
+    match moved {
+        // read(2), write(2): Linux transfers at most 2,147,479,552 bytes in one call.
         Ok(bytes) => i32::try_from(bytes).unwrap_or(i32::MAX),
         Err(errno) => -errno.raw_os_error(),
     }

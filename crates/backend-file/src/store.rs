@@ -17,11 +17,12 @@ use crate::inline::Inline;
 use crate::kept;
 use crate::mmap::{self, MapCopies};
 use crate::mounts::Mount;
-use crate::pread::Preads;
+use crate::pread::BlockingBlocks;
 use crate::probe::probe_path;
-use crate::uring::BlockReads;
+use crate::uring::RingBlocks;
 use crate::uring::turns::RingQueue;
 use crate::write::{self, FileWriter};
+use crate::span::{Direction, How, read_flags, write_flags};
 use crate::{advice, cache, diskstats, facts, failure, listing, tree, whole};
 
 /// Files below a root folder, which need not exist before something is written; or a block device, the one object
@@ -109,6 +110,18 @@ impl FileStore {
         // No key of a scenario lifts this: one write to a device destroys the file system on it.
         let store = "a block device, which is only ever read,";
         if self.device.is_some() { Err(StoreError::Unsupported { store, action }) } else { Ok(()) }
+    }
+
+    /// How the blocks of a queue are moved.
+    fn how(&self, spec: &QueueSpec<'_>) -> Result<How, StoreError> {
+        if spec.operation != Operation::Write {
+            return Ok(How { direction: Direction::Read, flags: read_flags(spec.cache) });
+        }
+        self.writable("be written over")?;
+        if self.reads == Reads::Mmap {
+            return Err(whole::not_mapped());
+        }
+        Ok(How { direction: Direction::Write, flags: write_flags(spec.may_write()?) })
     }
 
     fn read_once(&self, key: &Key, offset: u64, buf: &mut [u8]) -> Result<usize, Errno> {
@@ -245,23 +258,25 @@ impl Store for FileStore {
             mmap::check(spec.cache)?;
         }
         let advice = if self.reads == Reads::Mmap { Advice::Normal } else { advice::of_files(spec)? };
-        if spec.operation != Operation::Read {
+        if !matches!(spec.operation, Operation::Read | Operation::Write) {
             return match self.reads {
                 Reads::IoUring => whole::open_uring(&self.root, spec),
                 Reads::Pread => whole::open_posix(&self.root, spec),
                 Reads::Mmap => Err(whole::not_mapped()),
             };
         }
+        let how = self.how(spec)?;
         let table = kept::table(TableSpec {
             root: &self.root,
             objects: spec.objects,
             direct: spec.cache == Cache::Bypass,
+            writes: how.direction == Direction::Write,
             advice,
             open_max: self.open_files_max,
         })?;
         Ok(match self.reads {
-            Reads::IoUring => Box::new(RingQueue(BlockReads::open(table, spec)?)),
-            Reads::Pread => Box::new(Inline::new(Preads::open(table, spec)?, spec.clock)),
+            Reads::IoUring => Box::new(RingQueue(RingBlocks::open(table, how, spec)?)),
+            Reads::Pread => Box::new(Inline::new(BlockingBlocks::open(table, how)?, spec.clock)),
             Reads::Mmap => Box::new(Inline::new(MapCopies::open(table, &self.root, spec)?, spec.clock)),
         })
     }

@@ -33,7 +33,7 @@ pub use dial::explain_tls;
 pub use interface::{interface_to, is_local};
 pub use protocol::{Fate, Frame, Head, Mark, Message, Outcome, Phases, Place, Protocol, Reply, Text};
 pub use queue::open;
-pub use refuse::refuse_page_cache;
+pub use refuse::{refuse_on_objects, refuse_page_cache};
 pub use settings::{Settings, SourcePort, Tls};
 pub use trail::Trail;
 pub use wire::Wire;

@@ -1,7 +1,7 @@
 //! What every store behind a network refuses, in the same words.
 
 use backend::StoreError;
-use plan::Cache;
+use plan::{Cache, Operation};
 
 /// Refuses any treatment of a page cache: a client in user space has none.
 ///
@@ -17,6 +17,26 @@ pub fn refuse_page_cache(engine: &str, cache: Cache) -> Result<(), StoreError> {
             "this client runs in user space and keeps no page cache, so nothing can be warm or cold in it"
                 .to_owned(),
         hint: "set `load.cache = \"bypass\"` for this target".to_owned(),
+    })
+}
+
+/// Refuses what no store of objects has: handles of objects, and blocks that are written.
+///
+/// # Errors
+/// [`StoreError::Unavailable`] says what to write instead.
+pub fn refuse_on_objects(service: &str, operation: Operation) -> Result<(), StoreError> {
+    let (reason, hint) = match operation {
+        Operation::GetAttr => ("has no handles of objects", "use operation = \"stat\""),
+        Operation::Write => (
+            "replaces objects whole, and has no blocks to write over",
+            "measure it by `checkpoint`, which writes objects whole",
+        ),
+        _ => return Ok(()),
+    };
+    Err(StoreError::Unavailable {
+        what: format!("operation \"{}\"", operation.name()),
+        reason: format!("{service} {reason}"),
+        hint: hint.to_owned(),
     })
 }
 

@@ -63,6 +63,7 @@ fn allocations_of(protocol: line::Line, len: u32, writes: bool) -> u64 {
         connections: 4,
         cache: Cache::Bypass,
         operation: Operation::Read,
+        writes: None,
         advice: Advice::Normal,
         registered: Registered::Auto,
         objects: &std::sync::Arc::new(Objects::uniform(Key::new("d").unwrap(), 1, 1 << 20)),

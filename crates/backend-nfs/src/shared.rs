@@ -65,6 +65,7 @@ impl Shared {
         Sizes {
             // rtmax is an upper bound, and servers differ widely: Ganesha allows 64 MiB, nfs3_server 1 MiB.
             read_bytes: self.facts.read_bytes_max.min(READ_BYTES_MAX),
+            write_bytes: self.facts.write_bytes_max.max(1),
             listing_bytes: self.tree.page_bytes().min(LISTING_BYTES_MAX),
         }
     }

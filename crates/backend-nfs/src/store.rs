@@ -8,7 +8,7 @@ use backend::{
 };
 use backend_net::refuse_page_cache;
 use dataset::{Key, MARKER_BYTES_MAX, Marker, Objects};
-use plan::{EMULATOR_FSID, NfsConfig, Operation};
+use plan::{Durability, EMULATOR_FSID, NfsConfig, Operation};
 
 use crate::control::{Control, runtime};
 use crate::failure::Failure;
@@ -119,7 +119,7 @@ impl NfsStore {
     fn handles(&self, spec: &QueueSpec<'_>) -> Result<Arc<Handles>, StoreError> {
         // Only these go by the handles of files; others look names up while they are timed, and handles of a
         // million files take memory.
-        let files = matches!(spec.operation, Operation::Read | Operation::GetAttr);
+        let files = matches!(spec.operation, Operation::Read | Operation::GetAttr | Operation::Write);
         let mut kept = self.shared.handles.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(handles) = kept.as_ref().filter(|handles| handles.serve(spec.objects, files)) {
             return Ok(Arc::clone(handles));
@@ -239,10 +239,13 @@ impl Store for NfsStore {
 
     fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
         refuse_page_cache(ENGINE, spec.cache)?;
+        let writes = spec.operation == Operation::Write;
+        let durability = if writes { spec.may_write()? } else { Durability::None };
         let handles = self.handles(spec)?;
         let sizes = self.shared.sizes();
         let sizes = Sizes { read_bytes: sizes.read_bytes.min(spec.block_bytes.max(1)), ..sizes };
-        let asking = Asking { operation: spec.operation, handles, block_bytes: spec.block_bytes };
+        let asking =
+            Asking { operation: spec.operation, handles, block_bytes: spec.block_bytes, durability };
         let protocol = Nfs::for_queue(&self.shared.identity.credential(), sizes, asking);
         let settings = self.shared.settings(spec.connections.max(1), self.shared.config.addresses);
         backend_net::open(protocol, &settings, spec)

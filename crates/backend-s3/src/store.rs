@@ -8,9 +8,9 @@ use backend::{
     CacheAction, Entry, IoQueue, Limits, ObjectWriter, Owned, QueueSpec, Residency, Store, StoreError, Summed,
 };
 use backend_http::{Asking, ByteRange, REPLY_TIMEOUT, Seen, Way, connections, content_range, open};
-use backend_net::refuse_page_cache;
+use backend_net::{refuse_on_objects, refuse_page_cache};
 use dataset::{Key, MARKER_BYTES_MAX, MARKER_NAME, Marker, Objects};
-use plan::{Addresses, Operation, S3Config};
+use plan::{Addresses, S3Config};
 
 use crate::open::Bucket;
 use crate::request::Encoder;
@@ -309,13 +309,7 @@ impl Store for S3Store {
 
     fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
         refuse_page_cache(self.client.name(), spec.cache)?;
-        if spec.operation == Operation::GetAttr {
-            return Err(StoreError::Unavailable {
-                what: "operation \"getattr\"".to_owned(),
-                reason: "S3 has no handles of objects".to_owned(),
-                hint: "use operation = \"stat\"".to_owned(),
-            });
-        }
+        refuse_on_objects("S3", spec.operation)?;
         match self.client {
             Client::Lean => self.open_lean(spec),
             Client::Sdk => {

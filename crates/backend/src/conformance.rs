@@ -1,11 +1,12 @@
 //! The suite that every backend, the fakes included, must pass.
 //!
 //! A backend's test builds a [`Fixture`] over objects whose content is that of a generated dataset and
-//! calls [`run`], and [`run_whole`] for what it offers beside reads of blocks; stores of objects also the checks of
+//! calls [`run`], [`run_writes`] where it writes blocks, and [`run_whole`] for what it offers besides; stores of objects also the checks of
 //! [`objects`]. A failed check panics with what was expected.
 
 pub mod objects;
 mod whole;
+mod writes;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use plan::{Advice, Cache, Operation, Registered};
 use crate::{Arena, Buf, Clock, Completion, ErrorKind, IoQueue, Op, QueueSpec, Request, SharedStore};
 
 pub use whole::{WholeFiles, run_whole};
+pub use writes::run_writes;
 
 /// Far enough that a test never waits for it.
 // A minute: a busy machine reaches ten seconds, and a queue that hangs is still found before the limit of a test.
@@ -124,6 +126,7 @@ impl Case<'_> {
             block_bytes,
             cache: self.cache,
             operation,
+            writes: None,
             advice: Advice::Normal,
             registered: Registered::Auto,
             objects,

@@ -19,6 +19,8 @@ pub enum ErrorKind {
     Io,
     /// The bytes are not those that were written.
     Corrupt,
+    /// No room is left: the storage or a quota is full.
+    Full,
     /// No file could be opened: the limit of open files is reached.
     TooManyOpen,
     /// The server took longer than its time-out.
@@ -50,6 +52,7 @@ feed::words!(ErrorKind {
     Permission = "permission",
     Io = "io",
     Corrupt = "corrupt",
+    Full = "full",
     TooManyOpen = "too_many_open",
     Timeout = "timeout",
     Throttled = "throttled",
@@ -83,7 +86,7 @@ impl ErrorKind {
     /// The kind of an operating-system error number.
     pub fn from_errno(errno: i32) -> Self {
         match errno {
-            // Only numbers that a read, a look or a connection can end with; all others are counted with their code,
+            // Only numbers that a read, a write, a look or a connection can end with; all others are counted with their code,
             // which the first failure's words repeat.
             libc::ENOENT => Self::NotFound,
             libc::ESTALE => Self::Stale,
@@ -91,8 +94,10 @@ impl ErrorKind {
             libc::ECONNREFUSED | libc::EHOSTUNREACH | libc::ENETUNREACH | libc::EADDRNOTAVAIL => {
                 Self::Connect
             }
-            libc::EACCES | libc::EPERM => Self::Permission,
+            // A file system that became read-only says EROFS of every write.
+            libc::EACCES | libc::EPERM | libc::EROFS => Self::Permission,
             libc::EIO | libc::EREMOTEIO | libc::ENXIO | libc::ENODEV => Self::Io,
+            libc::ENOSPC | libc::EDQUOT => Self::Full,
             // ENFILE is the limit of the whole machine; what a user does about either is the same.
             libc::EMFILE | libc::ENFILE => Self::TooManyOpen,
             libc::ETIMEDOUT | libc::ETIME => Self::Timeout,

@@ -24,7 +24,7 @@ pub use buffer::{Arena, ArenaError, Buf};
 pub use clock::Clock;
 pub use error::{ErrorKind, OpError, QueueError, StoreError};
 pub use pieces::{FilePieces, Piece};
-pub use queue::{Completion, IoQueue, Op, PHASE_STAMPS, QueueReport, QueueSpec, Request, Stamps};
+pub use queue::{Completion, IoQueue, Op, PHASE_STAMPS, QueueReport, QueueSpec, Request, Stamps, Writes};
 pub use recency::Recency;
 pub use store::{CacheAction, Entry, Limits, ObjectWriter, Owned, Residency, SharedStore, Store, Summed};
 pub use unfinished::{is_unfinished_name, unfinished_name};

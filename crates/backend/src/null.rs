@@ -98,7 +98,7 @@ impl NullQueue {
     /// What an operation answers: the bytes that it would read, copied where copies are asked for.
     fn serve(&mut self, request: &mut Request) -> u64 {
         let bytes = match request.op {
-            Op::Read { len, .. } => u64::from(len),
+            Op::Read { len, .. } | Op::Write { len, .. } => u64::from(len),
             Op::ReadFile { bytes, .. } => bytes,
             Op::Stat { .. } | Op::GetAttr { .. } | Op::List { .. } => 0,
         };

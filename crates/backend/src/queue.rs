@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use dataset::Objects;
-use plan::{Advice, Cache, Operation, Registered};
+use dataset::{Key, Objects};
+use plan::{Advice, Cache, Durability, Operation, Registered};
 
-use crate::{Arena, Buf, Clock, OpError, QueueError};
+use crate::{Arena, Buf, Clock, OpError, Owned, QueueError, StoreError};
 
 /// One operation on an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +40,17 @@ pub enum Op {
     GetAttr {
         /// Index of the object.
         object: u32,
+    },
+    /// Writes the first `len` bytes of the buffer at `offset` of an object that is there, all of them, inside its size: an
+    /// implementation finishes short writes by itself. It ends when the storage has promised what
+    /// [`Writes::durability`] says.
+    Write {
+        /// Index of the object.
+        object: u32,
+        /// First byte.
+        offset: u64,
+        /// Bytes, at most the buffer's size.
+        len: u32,
     },
 }
 
@@ -76,10 +87,19 @@ pub struct Completion {
     pub token: u32,
     /// The request's buffer.
     pub buf: Buf,
-    /// Bytes read, always all that were asked; the number of entries of a folder; 0 for a look. Or why not.
+    /// Bytes read or written, always all that were asked; the number of entries of a folder; 0 for a look. Or why not.
     pub result: Result<u64, OpError>,
     /// When.
     pub stamps: Stamps,
+}
+
+/// What a queue that writes is opened with besides.
+#[derive(Debug, Clone, Copy)]
+pub struct Writes<'a> {
+    /// Proof that its objects are feedline's own.
+    pub owned: &'a Owned,
+    /// What a write that ended is promised to be.
+    pub durability: Durability,
 }
 
 /// What a queue is opened with.
@@ -98,6 +118,8 @@ pub struct QueueSpec<'a> {
     pub cache: Cache,
     /// The one kind of operation that will be asked; any other is refused.
     pub operation: Operation,
+    /// What its writes may write, and how well; absent of other operations.
+    pub writes: Option<Writes<'a>>,
     /// What the kernel is told of how the files are read; a queue that cannot tell it fails to open.
     pub advice: Advice,
     /// Kernel registration of buffers and files.
@@ -108,6 +130,27 @@ pub struct QueueSpec<'a> {
     pub arena: &'a Arc<Arena>,
     /// Where stamps come from.
     pub clock: &'a Clock,
+}
+
+impl QueueSpec<'_> {
+    /// What its writes are promised to be, for a store that keeps what is written.
+    ///
+    /// # Errors
+    /// [`StoreError::NotOwned`] where one of the objects is not proven to be feedline's own.
+    pub fn may_write(&self) -> Result<Durability, StoreError> {
+        let Some(Writes { owned, durability }) = self.writes else {
+            // Any of them will do: without proof none may be touched.
+            let folder = self.objects.key(0);
+            return Err(StoreError::NotOwned { folder: folder.folder().unwrap_or(folder) });
+        };
+        // By the folders and not by the objects, of which there may be millions.
+        let mut folders = self.objects.folders().into_iter();
+        let is_owned = |folder: &Key| folder == owned.folder() || owned.covers(folder);
+        match folders.find(|folder| !folder.as_ref().is_some_and(is_owned)) {
+            Some(folder) => Err(StoreError::NotOwned { folder: folder.unwrap_or_else(|| self.objects.key(0)) }),
+            None => Ok(durability),
+        }
+    }
 }
 
 /// What a queue was granted and what it counted; goes into the record as it is.

@@ -1,11 +1,12 @@
 //! A simulated storage on the virtual clock: scripted latencies and faults, exact to the nanosecond.
 //!
 //! The device serves up to `channels` operations at a time, each for the latency that its script says,
-//! first come first served. Content is what a generated dataset holds, so a mixed-up buffer is found.
+//! first come first served. Content is what a generated dataset holds, or what was written over it, so a mixed-up buffer is
+//! found.
 //! A whole file spends equal parts of its service in each of its four phases; the first has the queueing too.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -64,7 +65,11 @@ pub struct Simulated {
     away_ns: Range<u64>,
     blocks: bool,
     cache_actions: Arc<Mutex<Vec<CacheAction>>>,
+    written: Arc<Mutex<Written>>,
 }
+
+/// Blocks that were written, by object and offset.
+type Written = BTreeMap<(u32, u64), Vec<u8>>;
 
 impl fmt::Debug for Simulated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -90,6 +95,7 @@ impl Simulated {
             away_ns: 0..0,
             blocks: false,
             cache_actions: Arc::default(),
+            written: Arc::default(),
         }
     }
 
@@ -112,6 +118,10 @@ impl Simulated {
         Self { blocks: true, ..self }
     }
 
+    fn written(&self) -> std::sync::MutexGuard<'_, Written> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Lets time pass until `ns`, and on to the end of the client's absence.
     fn sleep_until(&self, ns: u64) {
         // Only a wait that ends inside the span is late: the device goes on meanwhile, as a disk does while its
@@ -131,13 +141,19 @@ impl Store for Simulated {
 
     crate::store::holds_no_data!("the simulated storage");
 
-    /// Right bytes of an object of [`Objects::Uniform`], whatever the script does to timed reads.
+    /// Bytes of an object of [`Objects::Uniform`], whatever the script does to timed reads: a block as it was written last, where
+    /// just that block was, and else what a generated dataset holds.
     fn read_at(&self, key: &Key, offset: u64, buf: &mut [u8]) -> Result<usize, StoreError> {
         // The number in a generated name is all that decides its bytes, so the store needs no list of objects.
         let number = key.as_str().rsplit('/').next().and_then(|name| name.strip_suffix(".bin")?.parse().ok());
         let unknown =
             StoreError::Unsupported { store: "the simulated storage", action: "read what it does not hold" };
-        payload::fill(self.seed, number.ok_or(unknown)?, offset, buf);
+        let number = number.ok_or(unknown)?;
+        payload::fill(self.seed, number, offset, buf);
+        if let Some(block) = self.written().get(&(number, offset)) {
+            let length = block.len().min(buf.len());
+            buf[..length].copy_from_slice(&block[..length]);
+        }
         Ok(buf.len())
     }
 
@@ -190,7 +206,7 @@ impl SimulatedQueue {
             Some(Fault::Break) => return Err(broken()),
             Some(Fault::Error(error)) => Err(error),
             // One flipped bit of the first byte is the least that a check must find, and every check looks there.
-            Some(Fault::Corrupt) => self.fill(&mut request).inspect(|_| request.buf.as_mut_slice()[0] ^= 1),
+            Some(Fault::Corrupt) => self.corrupt(&mut request),
             Some(Fault::Short) => self.fill_half(&mut request),
             None => self.fill(&mut request),
         };
@@ -223,16 +239,36 @@ impl SimulatedQueue {
                 self.fill_block(request, object, last.offset, last.len).map(|_| bytes)
             }
             Op::ReadFile { .. } => Err(OpError { kind: ErrorKind::Changed, code: 0 }),
+            Op::Write { object, offset, len } => self.keep(request, (object, offset), len as usize),
             Op::Stat { .. } | Op::GetAttr { .. } => Ok(0),
             Op::List { .. } => Ok(u64::from(self.objects.count())),
         }
+    }
+
+    /// Ends an operation well with one bit of its bytes flipped, in the buffer or in what is kept.
+    fn corrupt(&self, request: &mut Request) -> Result<u64, OpError> {
+        let answer = self.fill(request)?;
+        if let Op::Write { object, offset, .. } = request.op {
+            self.store.written().entry((object, offset)).and_modify(|block| block[0] ^= 1);
+        } else {
+            request.buf.as_mut_slice()[0] ^= 1;
+        }
+        Ok(answer)
+    }
+
+    fn keep(&self, request: &Request, (object, offset): (u32, u64), len: usize) -> Result<u64, OpError> {
+        if offset + len as u64 > self.objects.bytes(object) {
+            return Err(OpError { kind: ErrorKind::Eof, code: 0 });
+        }
+        self.store.written().insert((object, offset), request.buf.as_slice()[..len].to_vec());
+        Ok(len as u64)
     }
 
     fn fill_half(&self, request: &mut Request) -> Result<u64, OpError> {
         let before = request.buf.as_slice().to_vec();
         let answer = self.fill(request)?;
         let came = match request.op {
-            Op::Read { len, .. } => len,
+            Op::Read { len, .. } | Op::Write { len, .. } => len,
             Op::ReadFile { bytes, .. } => FilePieces::new(bytes, self.block_bytes).last().len,
             Op::Stat { .. } | Op::GetAttr { .. } | Op::List { .. } => 0,
         } as usize;

@@ -13,6 +13,7 @@ pub struct Data {
     objects: Arc<Objects>,
     samples: Samples,
     content: Option<Content>,
+    written_over: bool,
 }
 
 /// A dataset that cannot be.
@@ -52,7 +53,7 @@ pub enum DataError {
 impl Data {
     /// A dataset whose samples are its objects; with the seed of its content, where feedline wrote it.
     pub fn files(objects: Arc<Objects>, seed: Option<u64>) -> Self {
-        Self { objects, samples: Samples::Objects, content: seed.map(|seed| Content::Objects { seed }) }
+        Self { objects, samples: Samples::Objects, content: seed.map(|seed| Content::Objects { seed }), written_over: false }
     }
 
     /// A dataset whose samples lie in its objects as `samples` says, with its content if feedline wrote it.
@@ -74,7 +75,7 @@ impl Data {
                 }
             }
         }
-        Ok(Self { objects, samples, content })
+        Ok(Self { objects, samples, content, written_over: false })
     }
 
     /// What is read.
@@ -168,15 +169,35 @@ impl Data {
         Self { content: None, ..self }
     }
 
+    /// The same data, which cells write over: its bytes are those of its content no longer.
+    #[must_use]
+    pub fn written_over(self) -> Self {
+        Self { written_over: true, ..self }
+    }
+
+    /// Whether cells write over it.
+    pub fn is_written_over(&self) -> bool {
+        self.written_over
+    }
+
     /// Whether feedline wrote the content and can check it.
     pub fn is_checked(&self) -> bool {
-        self.content.is_some()
+        self.content.is_some() && !self.written_over
+    }
+
+    /// The share of its content that compresses to almost nothing, percent.
+    pub fn compressible_percent(&self) -> u8 {
+        match self.content {
+            Some(Content::Samples { payload, .. }) => payload.compressible_percent,
+            Some(Content::Objects { .. }) | None => 0,
+        }
     }
 
     /// Checks bytes of an object, at any offset, against what was written. Returns whether any of them could be checked:
     /// headers and padding cannot.
     pub fn verify(&self, object: u32, offset: u64, bytes: &[u8]) -> Result<bool, Mismatch> {
-        self.content.map_or(Ok(false), |content| content.verify(&self.samples, (object, offset), bytes))
+        let content = self.content.filter(|_| !self.written_over);
+        content.map_or(Ok(false), |content| content.verify(&self.samples, (object, offset), bytes))
     }
 }
 

@@ -67,6 +67,9 @@ pub struct Manifest {
     /// Share of the content that compresses to almost nothing, percent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub compressible_percent: u8,
+    /// Whether cells write over it: times of objects are then no part of the fingerprint.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub written_over: bool,
     /// [`crate::Fingerprint`] over all objects.
     pub fingerprint: String,
 }

@@ -256,6 +256,15 @@ impl Objects {
         self.total_bytes() as f64 / f64::from(self.count())
     }
 
+    /// The folder of a dataset that feedline wrote, which has its marker; `None` of a listing.
+    pub fn own_folder(&self) -> Option<&Key> {
+        match self {
+            Self::Uniform { folder, .. } => Some(folder),
+            Self::Varied(varied) => Some(&varied.folder),
+            Self::Listed(_) => None,
+        }
+    }
+
     /// The folders that hold objects, in the order of their first object; `None` is the target's root.
     pub fn folders(&self) -> Vec<Option<Key>> {
         match self {

@@ -169,6 +169,7 @@ fn seam(criterion: &mut Criterion) {
             block_bytes: 4096,
             cache: Cache::Bypass,
             operation: plan::Operation::Read,
+            writes: None,
             advice: plan::Advice::Normal,
             registered: Registered::Off,
             objects: &objects,

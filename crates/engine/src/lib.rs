@@ -39,6 +39,7 @@ mod usage;
 mod variants;
 mod window;
 mod worker;
+mod written;
 
 pub use bench::{Bench, BenchSettings, CellSetup, Event, Try};
 pub use checkpoint::Destination;

@@ -6,9 +6,9 @@ mod tests;
 use std::num::NonZeroU64;
 use std::thread::Builder;
 
-use backend::{Arena, QueueSpec};
+use backend::{Arena, Owned, QueueSpec, StoreError, Writes};
 use dataset::Order;
-use plan::{Cache, Limit, Operation};
+use plan::{Cache, Durability, Limit, Operation};
 use record::CacheProof;
 
 use crate::checkpoint::{self, ClosingSaves};
@@ -30,6 +30,7 @@ use crate::trainer::{Train, share};
 use crate::usage::{Meter, RunDelay};
 use crate::window::Window;
 use crate::worker::{Worker, WorkerEnd};
+use crate::written::{self, Fresh};
 
 /// A warm-up takes at most this fraction, as 1 in 8, of the reads that a cold repetition may make. A fast storage would
 /// otherwise serve all of them before the window opens.
@@ -53,13 +54,20 @@ pub(crate) fn run(spec: &RepSpec<'_>, seams: EpochSeams) -> Result<Measured, Rep
     // Before the common start of several clients: emptying a cache takes each a different time.
     let before = set_cache(spec)?;
     let numbering = numbering(spec, &order, train.as_ref());
-    let issue =
-        Issue { order: &order, numbering, tickets: tickets(spec, &order), paced: paced(spec, &order), train };
+    let issue = Issue {
+        order: &order,
+        numbering,
+        tickets: tickets(spec, &order),
+        paced: paced(spec, &order),
+        train,
+        writing: Writing::of(spec)?,
+    };
     // All processes are looked at outside the window: each takes some 20 us, of which a busy machine has thousands.
     let watched = Watched::of(spec.store);
     let programs = Programs::look(spec.clock, &watched);
     let (ended, emulated) = spec.counted(|| run_workers(spec, &issue));
-    let (window, ends) = ended?;
+    let (window, mut ends) = ended?;
+    read_again(spec, &issue, &mut ends);
     let others = Programs::look(spec.clock, &watched).others_since(&programs);
     let cache = proof(spec, &before);
     let asked = asked(spec, &order);
@@ -87,6 +95,48 @@ struct Issue<'a> {
     paced: Option<Paced>,
     /// The job of a training load.
     train: Option<Train>,
+    /// What is written over, and with what.
+    writing: Option<Writing>,
+}
+
+/// What a repetition that writes needs.
+struct Writing {
+    fresh: Fresh,
+    durability: Durability,
+    /// Absent where nothing is kept of what is written, and so nothing has to be feedline's own.
+    owned: Option<Owned>,
+}
+
+impl Writing {
+    fn of(spec: &RepSpec<'_>) -> Result<Option<Self>, RepError> {
+        let Some(durability) = spec.cell.task.durability() else { return Ok(None) };
+        let owned = match spec.data.objects().own_folder() {
+            // Claimed before each repetition: the folder may have been replaced by another's.
+            Some(folder) => match Owned::claim(&**spec.store, folder) {
+                Ok(owned) => Some(owned),
+                // A store without markers keeps nothing. Every other refuses a queue that brings no proof.
+                Err(StoreError::NotOwned { .. }) => None,
+                Err(error) => return Err(error.into()),
+            },
+            None => None,
+        };
+        Ok(Some(Self { fresh: Fresh::new(spec.data.compressible_percent()), durability, owned }))
+    }
+
+    fn allowed(&self) -> Option<Writes<'_>> {
+        self.owned.as_ref().map(|owned| Writes { owned, durability: self.durability })
+    }
+}
+
+/// Looks whether the storage has kept what was written last.
+fn read_again(spec: &RepSpec<'_>, issue: &Issue<'_>, ends: &mut [WorkerEnd]) {
+    // What another process has written since cannot be told from what was lost.
+    let is_alone = spec.part.of == 1;
+    if let Some(Writing { fresh, .. }) = issue.writing.as_ref().filter(|_| spec.verify && is_alone) {
+        for end in ends {
+            written::read_again(spec, issue.order, fresh, &end.written, &mut end.recorder);
+        }
+    }
 }
 
 /// The tickets of this repetition. A cold one gets a single epoch over its part of the data: a second would be served
@@ -203,7 +253,9 @@ fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> 
     let follows = spec.cell.connections == each * spec.cell.queue_depth;
     let connections = own.filter(|_| each > 0 && follows).map_or(connections, |own| own * each);
     let depth = own.unwrap_or(depth);
-    let ((queue, free), start_ns) = promise.keep(open(spec, depth, connections), spec.clock)?;
+    let opened = open(spec, (depth, connections), issue.writing.as_ref().and_then(Writing::allowed));
+    let opened = opened.map(|opened| filled(opened, issue, index));
+    let ((queue, free), start_ns) = promise.keep(opened, spec.clock)?;
     let window = window(spec, start_ns);
     let timing = timing(spec, issue, index, depth, window);
     // Workers that fail together must not try again together.
@@ -214,6 +266,7 @@ fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> 
         storm: (!matches!(timing, Timing::Paced(_))).then(|| Storm::new(depth as usize, seed)),
         queue,
         free,
+        fresh: issue.writing.as_ref().map(|writing| writing.fresh),
         reads: issue.order.cursor(),
         load: Load::new(&issue.tickets, window.close_ns, timing),
         cell: spec.cell,
@@ -256,10 +309,22 @@ fn sharpen_timers() {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
+/// What was opened, with the buffers filled that a thread writes from.
+fn filled((queue, mut free): Opened, issue: &Issue<'_>, index: u32) -> Opened {
+    if let Some(Writing { fresh, .. }) = &issue.writing {
+        free.iter_mut().for_each(|buf| fresh.fill(index, buf));
+    }
+    (queue, free)
+}
+
 type Opened = (Box<dyn backend::IoQueue>, Vec<backend::Buf>);
 
 /// Opens a queue of this depth over the storage of `spec`, for the operation of its cell.
-pub(crate) fn open(spec: &RepSpec<'_>, depth: u32, connections: u32) -> Result<Opened, RepError> {
+pub(crate) fn open(
+    spec: &RepSpec<'_>,
+    (depth, connections): (u32, u32),
+    writes: Option<Writes<'_>>,
+) -> Result<Opened, RepError> {
     let arena = Arena::of_pages(depth, spec.cell.block_bytes, spec.cell.pages)?;
     let queue = spec.store.open_queue(&QueueSpec {
         depth,
@@ -268,6 +333,7 @@ pub(crate) fn open(spec: &RepSpec<'_>, depth: u32, connections: u32) -> Result<O
         block_bytes: spec.cell.block_bytes,
         cache: spec.cell.cache,
         operation: spec.cell.operation().issued(),
+        writes,
         advice: spec.cell.advice,
         registered: spec.cell.registered,
         objects: spec.data.objects(),

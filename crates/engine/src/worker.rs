@@ -17,6 +17,7 @@ use crate::retry::{Attempts, Retry, Storm};
 use crate::trainer::Issued;
 use crate::usage::{Meter, RunDelay};
 use crate::window::Window;
+use crate::written::{self, Fresh};
 
 /// How long a worker waits at most before it looks at the stop flag again.
 // A tenth of a second: a Ctrl-C feels immediate, and ten wake-ups a second cost nothing.
@@ -56,6 +57,8 @@ pub(crate) struct Worker<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) stop: &'a AtomicBool,
     pub(crate) publisher: Publisher<'a>,
+    /// What blocks are written over with, where they are.
+    pub(crate) fresh: Option<Fresh>,
     /// What reads are checked against, where they can be.
     pub(crate) data: Option<&'a Data>,
     /// The first worker also reads the process's counters as the window opens and closes.
@@ -102,6 +105,8 @@ pub(crate) struct WorkerEnd {
     pub(crate) interrupted: bool,
     /// Why it ended early: a broken queue, or nothing but failures.
     pub(crate) failure: Option<String>,
+    /// Writes to be read again.
+    pub(crate) written: Vec<written::Kept>,
 }
 
 impl Worker<'_> {
@@ -155,6 +160,10 @@ impl Worker<'_> {
             }
             // Nothing is timed any more, so what is read now can be checked at leisure.
             verify(self.data, self.cell, slot.span, &completion, &mut recorder);
+            if self.fresh.is_some() {
+                self.slots[completion.token as usize].is_read = completion.result.is_ok();
+                self.free.push(completion.buf);
+            }
         }
         if self.load.trainer().is_some() || recorder.looked_at() == 0 {
             verify_kept(&self.free, &self.slots, self.data, self.cell, &mut recorder);
@@ -175,6 +184,7 @@ impl Worker<'_> {
             attempts: self.retry.map(|retry| retry.attempts),
             interrupted,
             failure: issued.err(),
+            written: self.fresh.map_or_else(Vec::new, |_| written::kept(self.free, &self.slots)),
         }
     }
 
@@ -253,7 +263,7 @@ impl Worker<'_> {
             return paused_until_ns.min(event_ns);
         }
         // The buffer that came back last is used first: it is the one that the processor's cache still holds.
-        while let Some(buf) = self.free.pop() {
+        while let Some(mut buf) = self.free.pop() {
             let (ticket, intended_ns) = match self.load.next(now_ns, self.free.len() + 1) {
                 Next::Issue { ticket, intended_ns } => (ticket, intended_ns),
                 Next::At(due_ns) => {
@@ -270,6 +280,9 @@ impl Worker<'_> {
             let token = buf.slot();
             let epoch = self.epoch(ticket, now_ns);
             self.slots[token as usize] = Outstanding::new(span, ticket, epoch, intended_ns);
+            if let Some(fresh) = &self.fresh {
+                fresh.stamp(ticket, &mut buf.as_mut_slice()[..span.len as usize]);
+            }
             let op = op(self.cell.operation(), span);
             requests.push(Request { token, op, buf });
         }
@@ -371,6 +384,7 @@ fn op(operation: Operation, span: ReadSpan) -> Op {
         Operation::Stat => Op::Stat { object },
         Operation::GetAttr => Op::GetAttr { object },
         Operation::List => Op::List { folder: object },
+        Operation::Write => Op::Write { object, offset, len: len as u32 },
     }
 }
 
@@ -452,6 +466,6 @@ fn last_read(op: Op, block_bytes: u32) -> Option<(u32, Piece)> {
     match op {
         Op::Read { object, offset, len } => Some((object, Piece { offset, len })),
         Op::ReadFile { object, bytes } => Some((object, FilePieces::new(bytes, block_bytes).last())),
-        Op::Stat { .. } | Op::GetAttr { .. } | Op::List { .. } => None,
+        Op::Stat { .. } | Op::GetAttr { .. } | Op::List { .. } | Op::Write { .. } => None,
     }
 }

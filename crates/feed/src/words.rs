@@ -60,6 +60,8 @@ pub enum Operation {
     Checkpoint,
     /// A checkpoint is read back whole, in blocks, all its files side by side.
     Restore,
+    /// Blocks of files that stay open are written over.
+    Write,
 }
 
 impl Operation {
@@ -77,6 +79,11 @@ impl Operation {
     pub fn reads_bytes(self) -> bool {
         matches!(self, Self::Read | Self::ReadFile | Self::Restore)
     }
+
+    /// Whether bytes move between buffers of the client and the storage: only then do blocks and buffers have a size.
+    pub fn moves_bytes(self) -> bool {
+        self.reads_bytes() || self == Self::Write
+    }
 }
 
 words!(Operation {
@@ -88,7 +95,22 @@ words!(Operation {
     Copy = "copy",
     Checkpoint = "checkpoint",
     Restore = "restore",
+    Write = "write",
 });
+
+/// What a storage has promised of a write when it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Durability {
+    /// Nothing: it may hold the bytes in memory and lose them with its power.
+    None,
+    /// The bytes are kept, and whatever is needed to find them again (`O_DSYNC`; `DATA_SYNC` of NFS).
+    #[default]
+    Data,
+    /// The bytes are kept, and all that is known of the file (`O_SYNC`; `FILE_SYNC` of NFS).
+    Full,
+}
+
+words!(Durability { None = "none", Data = "data", Full = "full" });
 
 /// Order in which blocks are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -30,7 +30,8 @@ impl Charged {
             | Operation::List
             | Operation::GetAttr
             | Operation::Checkpoint
-            | Operation::Restore => None,
+            | Operation::Restore
+            | Operation::Write => None,
         }
     }
 }

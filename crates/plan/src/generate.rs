@@ -22,6 +22,8 @@ pub struct Generate {
     pub compressible_percent: u8,
     /// Whether its folder may be made where files lie that feedline did not write.
     pub beside_others: bool,
+    /// Whether cells write over it: its bytes are then no longer those of its seed.
+    pub written_over: bool,
 }
 
 impl Generate {
@@ -35,6 +37,7 @@ impl Generate {
         packing: None,
         compressible_percent: 0,
         beside_others: false,
+        written_over: false,
     };
 }
 

@@ -1,6 +1,6 @@
 //! What a cell does over and over.
 
-use feed::Operation;
+use feed::{Durability, Operation};
 
 use crate::{Checkpoint, Copy};
 
@@ -23,6 +23,8 @@ pub enum Task {
     Checkpoint(Checkpoint),
     /// A checkpoint is read back whole.
     Restore(Checkpoint),
+    /// Blocks of files that stay open are written over, each with what its storage is to promise of it.
+    Write(Durability),
 }
 
 impl Task {
@@ -34,8 +36,8 @@ impl Task {
             Operation::Stat => Some(Self::Stat),
             Operation::List => Some(Self::List),
             Operation::GetAttr => Some(Self::GetAttr),
-            // These need a place to write to, which a load has no key for.
-            Operation::Copy | Operation::Checkpoint | Operation::Restore => None,
+            // These need a place to write to, which a load has no key for; a write, what it is to be kept by.
+            Operation::Copy | Operation::Checkpoint | Operation::Restore | Operation::Write => None,
         }
     }
 
@@ -50,6 +52,7 @@ impl Task {
             Self::Copy(_) => Operation::Copy,
             Self::Checkpoint(_) => Operation::Checkpoint,
             Self::Restore(_) => Operation::Restore,
+            Self::Write(_) => Operation::Write,
         }
     }
 
@@ -57,6 +60,14 @@ impl Task {
     pub fn copy(&self) -> Option<Copy> {
         match self {
             Self::Copy(copy) => Some(*copy),
+            _ => None,
+        }
+    }
+
+    /// What the storage promises of each write, of a cell that writes blocks.
+    pub fn durability(&self) -> Option<Durability> {
+        match self {
+            Self::Write(durability) => Some(*durability),
             _ => None,
         }
     }

@@ -212,7 +212,13 @@ impl Task<'_> {
         objects: &Objects,
         complete: Option<&Complete>,
     ) -> Result<String, PrepareError> {
-        let survey = Survey { store: self.store, objects, threads: self.threads, stop: self.stop };
+        let survey = Survey {
+            store: self.store,
+            objects,
+            threads: self.threads,
+            stop: self.stop,
+            are_written_over: self.identity.written_over,
+        };
         let found = survey.take(complete.map(|complete| complete.modified_ns))?;
         if let Some(difference) = found.difference {
             return Err(changed(folder, difference));
@@ -244,6 +250,7 @@ impl Task<'_> {
                 None => self.indexed(shards, &objects)?,
             },
         };
+        let data = if self.identity.written_over { data.written_over() } else { data };
         let layout = self.identity.packing.map_or(Layout::Files, |packing| packing.layout);
         Ok(Prepared::of(data, layout, fingerprint))
     }
@@ -293,6 +300,7 @@ impl Task<'_> {
             packing: self.identity.packing_text(),
             samples,
             compressible_percent: self.identity.compressible_percent,
+            written_over: self.identity.written_over,
             fingerprint: fingerprint.to_owned(),
         };
         let text = serde_json::to_vec_pretty(&manifest).expect("plain strings and numbers");

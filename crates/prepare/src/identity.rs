@@ -33,6 +33,8 @@ pub(crate) struct Identity {
     pub(crate) packing: Option<Packing>,
     /// Share of the content that compresses to almost nothing, percent.
     pub(crate) compressible_percent: u8,
+    /// Whether cells write over it: its objects change while it stays what it is.
+    pub(crate) written_over: bool,
 }
 
 impl Identity {
@@ -46,6 +48,7 @@ impl Identity {
             seed,
             packing,
             compressible_percent,
+            written_over,
             // Where it lies is no part of what it is.
             beside_others: _,
         }) = *spec
@@ -71,8 +74,16 @@ impl Identity {
         // The scenario refuses more; a marker's text that says more must still not describe what cannot be.
         let compressible_percent = compressible_percent.min(100);
         let bytes = sample_bytes;
-        let identity =
-            Self { count, bytes, distribution, files_per_folder, seed, packing, compressible_percent };
+        let identity = Self {
+            count,
+            bytes,
+            distribution,
+            files_per_folder,
+            seed,
+            packing,
+            compressible_percent,
+            written_over,
+        };
         if identity.shards().is_some_and(|shards| shards > SHARDS_MAX) {
             return Err(PrepareError::TooManyShards { shards: identity.shards().unwrap_or(0) });
         }
@@ -113,6 +124,10 @@ impl Identity {
             hasher.update(b"compressible");
             hasher.update([self.compressible_percent]);
         }
+        // Apart from the same dataset that is read: reads are held against its bytes.
+        if self.written_over {
+            hasher.update(b"written over");
+        }
         // Eight hex digits are short enough to read aloud; `find` holds the marker's text against a collision.
         let [a, b, c, d, ..] = <[u8; 32]>::from(hasher.finalize());
         Key::new(format!("feedline-{:08x}", u32::from_be_bytes([a, b, c, d])))
@@ -150,6 +165,7 @@ impl Identity {
             packing: self.packing,
             compressible_percent: self.compressible_percent,
             beside_others: false,
+            written_over: self.written_over,
         })
     }
 

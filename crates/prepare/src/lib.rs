@@ -101,7 +101,13 @@ pub fn planned(spec: &DatasetSpec) -> Option<Data> {
 /// with `threads` threads. Does not look for files added to a user's folder since, because the run does not read them.
 pub fn recheck(store: &dyn Store, prepared: &Prepared, threads: u32) -> Result<bool, PrepareError> {
     let never = AtomicBool::new(false);
-    let survey = survey::Survey { store, objects: prepared.data.objects(), threads, stop: &never };
+    let survey = survey::Survey {
+        store,
+        objects: prepared.data.objects(),
+        threads,
+        stop: &never,
+        are_written_over: prepared.data.is_written_over(),
+    };
     let found = survey.take(None)?;
     Ok(found.difference.is_some() || found.fingerprint != prepared.fingerprint)
 }

@@ -19,6 +19,8 @@ pub(crate) struct Survey<'a> {
     pub(crate) objects: &'a Objects,
     pub(crate) threads: u32,
     pub(crate) stop: &'a AtomicBool,
+    /// Whether they are written over by what is measured: their times then say nothing.
+    pub(crate) are_written_over: bool,
 }
 
 /// What was found.
@@ -32,6 +34,7 @@ pub(crate) struct Surveyed {
 impl Survey<'_> {
     /// Looks at every object; those modified after `since_ns` count as different.
     pub(crate) fn take(&self, since_ns: Option<i128>) -> Result<Surveyed, PrepareError> {
+        let since_ns = since_ns.filter(|_| !self.are_written_over);
         let mut fingerprint = Fingerprint::default();
         let mut difference = None;
         let count = self.objects.count();
@@ -45,7 +48,8 @@ impl Survey<'_> {
             for (object, entry) in batch.clone().zip(self.stat(batch)?) {
                 difference = difference.or_else(|| self.difference(object, entry.as_ref(), since_ns));
                 if let Some(entry) = entry {
-                    fingerprint.add(&entry.key, entry.bytes, entry.modified_ns);
+                    let modified_ns = if self.are_written_over { 0 } else { entry.modified_ns };
+                    fingerprint.add(&entry.key, entry.bytes, modified_ns);
                 }
             }
         }

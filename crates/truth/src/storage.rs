@@ -227,7 +227,9 @@ impl Queue {
         let begun_ns = clock.now_ns();
         let mut state = self.model.state();
         let (bytes, place) = match request.op {
-            Op::Read { object, offset, len } => (u64::from(len), (object, offset)),
+            Op::Read { object, offset, len } | Op::Write { object, offset, len } => {
+                (u64::from(len), (object, offset))
+            }
             Op::ReadFile { object, bytes } => (bytes, (object, 0)),
             Op::Stat { object } | Op::GetAttr { object } => (0, (object, 0)),
             Op::List { folder } => (0, (folder, 0)),

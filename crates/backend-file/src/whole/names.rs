@@ -260,6 +260,7 @@ mod tests {
                 block_bytes: 1,
                 cache: Cache::Warm,
                 operation,
+                writes: None,
                 advice: Advice::Normal,
                 registered: Registered::Auto,
                 objects: &objects,

@@ -39,6 +39,22 @@ fn both_engines_pass_the_conformance_suite() {
 }
 
 #[test]
+fn both_engines_write_over_what_is_their_own() {
+    let (one, other) = (folder(), folder());
+    let stores = [FileStore::uring(one.path()), FileStore::pread(other.path())];
+    for (store, dir) in stores.into_iter().zip([&one, &other]) {
+        conformance::run_writes(&Fixture {
+            store: Arc::new(store),
+            objects: Arc::new(Objects::uniform(dataset::Key::new("none").unwrap(), 2, BYTES)),
+            seed: None,
+            caches: caches(dir.path()),
+            clock: Clock::real(),
+            depth: 7,
+        });
+    }
+}
+
+#[test]
 fn every_setting_reads_every_block_as_it_was_written() {
     let dir = folder();
     let objects = write_dataset(dir.path(), 5, BYTES);

@@ -97,6 +97,7 @@ pub(crate) fn open_for(
         block_bytes: setup.block_bytes,
         cache: setup.cache,
         operation,
+        writes: None,
         advice: setup.advice,
         registered: setup.registered,
         objects,

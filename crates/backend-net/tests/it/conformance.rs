@@ -117,6 +117,7 @@ fn closing_ends_what_gets_no_reply_and_an_operation_that_is_not_known_ends_at_on
         connections: 2,
         cache: Cache::Bypass,
         operation: Operation::Read,
+        writes: None,
         advice: Advice::Normal,
         registered: Registered::Auto,
         objects: &objects,

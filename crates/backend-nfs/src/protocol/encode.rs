@@ -2,6 +2,7 @@
 
 use nfs3_types::nfs3::{PROGRAM, VERSION};
 use nfs3_types::rpc::{RPC_VERSION_2, opaque_auth};
+use plan::Durability;
 
 use crate::xdr::{Handle, LAST_FRAGMENT};
 
@@ -29,10 +30,17 @@ impl Procedure {
     }
 }
 
-/// Data may stay in the server's memory until a COMMIT (`stable_how`).
-// FILE_SYNC would make every WRITE of a dataset wait for the disk. One COMMIT at the end makes all of them
-// durable.
-const UNSTABLE: u32 = 0;
+/// What a WRITE is to be kept by (`stable_how`).
+pub(crate) fn stable_how(durability: Durability) -> u32 {
+    match durability {
+        // UNSTABLE: it may stay in the server's memory until a COMMIT.
+        Durability::None => 0,
+        // DATA_SYNC.
+        Durability::Data => 1,
+        // FILE_SYNC.
+        Durability::Full => 2,
+    }
+}
 
 /// Pads bytes to a multiple of four (RFC 4506 section 3).
 const PADDING: &[u8; 3] = &[0; 3];
@@ -113,9 +121,16 @@ impl Calls {
     }
 
     /// All but the data and its padding.
-    pub(crate) fn write(&self, id: u32, file: &Handle, offset: u64, count: u32, out: &mut Vec<u8>) {
+    pub(crate) fn write(
+        &self,
+        id: u32,
+        file: &Handle,
+        (offset, count): (u64, u32),
+        durability: Durability,
+        out: &mut Vec<u8>,
+    ) {
         let call = self.begin(id, Procedure::Write, out);
-        let call = call.opaque(file.as_slice()).long(offset).word(count).word(UNSTABLE).word(count);
+        let call = call.opaque(file.as_slice()).long(offset).word(count).word(stable_how(durability)).word(count);
         call.end((count as usize).next_multiple_of(4));
     }
 
@@ -225,16 +240,22 @@ mod tests {
         );
         let args = COMMIT3args { file: handle3(), offset: 0, count: 0 };
         check(&|out| calls.commit(7, &handle, out), 21, theirs(&credential, 7, 21, &args));
-        let data = Opaque::borrowed(b"data!");
-        let args = WRITE3args { file: handle3(), offset: 3, count: 5, stable: stable_how::UNSTABLE, data };
-        check(
-            &|out| {
-                calls.write(7, &handle, 3, 5, out);
-                out.extend(b"data!");
-                out.extend(padding(5));
-            },
-            7,
-            theirs(&credential, 7, 7, &args),
-        );
+        for (durability, stable) in [
+            (Durability::None, stable_how::UNSTABLE),
+            (Durability::Data, stable_how::DATA_SYNC),
+            (Durability::Full, stable_how::FILE_SYNC),
+        ] {
+            let data = Opaque::borrowed(b"data!");
+            let args = WRITE3args { file: handle3(), offset: 3, count: 5, stable, data };
+            check(
+                &|out| {
+                    calls.write(7, &handle, (3, 5), durability, out);
+                    out.extend(b"data!");
+                    out.extend(padding(5));
+                },
+                7,
+                theirs(&credential, 7, 7, &args),
+            );
+        }
     }
 }

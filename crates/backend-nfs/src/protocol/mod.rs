@@ -12,9 +12,9 @@ use std::{fmt, mem};
 use backend::{ErrorKind, FilePieces, Op, OpError, QueueReport};
 use backend_net::{Fate, Frame, Head, Mark, Message, Outcome, Phases, Place, Protocol, Reply, Text};
 use nfs3_types::rpc::opaque_auth;
-use plan::Operation;
+use plan::{Durability, Operation};
 
-use self::encode::{Calls, ListingFrom, Procedure, padding};
+use self::encode::{Calls, ListingFrom, Procedure, padding, stable_how};
 use self::reply::{NONSENSE, Record, Said, Stop, frame, join, unjoined};
 use self::task::Step;
 use crate::ENGINE;
@@ -35,6 +35,8 @@ pub(crate) struct Asking {
     pub(crate) handles: Arc<Handles>,
     /// Bytes of one read, whatever the server's limit.
     pub(crate) block_bytes: u32,
+    /// What its writes are to be kept by.
+    pub(crate) durability: Durability,
 }
 
 /// What a server allows.
@@ -42,6 +44,8 @@ pub(crate) struct Asking {
 pub(crate) struct Sizes {
     /// Bytes of one READ, at most.
     pub(crate) read_bytes: u32,
+    /// Bytes of one WRITE, at most.
+    pub(crate) write_bytes: u32,
     /// Bytes of one page of names.
     pub(crate) listing_bytes: u32,
 }
@@ -56,7 +60,7 @@ pub(crate) struct Nfs {
     path: String,
     /// Room for a reply that comes in fragments.
     joined: Vec<u8>,
-    /// The first verifier of the file that is written. A different one says that the server was restarted since, and lost
+    /// The verifier of the last WRITE. A different one says that the server was restarted since, and lost
     /// what was not committed (RFC 1813 section 3.3.7).
     write_verifier: Option<[u8; 8]>,
     /// Reads that the server answered in part.
@@ -167,19 +171,28 @@ impl Nfs {
         Ok(record.passed_over())
     }
 
+    /// What WRITEs are to be kept by. One COMMIT at the end makes a dataset durable: FILE_SYNC would let each of its WRITEs wait
+    /// for the disk.
+    fn durability(&self) -> Durability {
+        self.asking.as_ref().map_or(Durability::None, |asking| asking.durability)
+    }
+
     /// `WRITE3resok`.
     fn written(&mut self, reader: &mut Reader<'_>, task: &mut Task) -> Result<(), Unread> {
         reader.changes()?;
         let count = reader.word()?;
-        // Whether it is on stable storage already; a COMMIT follows in any case.
-        reader.word()?;
+        let committed = reader.word()?;
         let verifier = reader.eight()?;
         let slot = &mut task.slots[0];
         if count > slot.len {
             return Err(Unread::Wrong("a WRITE of more than was sent"));
         }
         slot.got = count;
-        slot.failed = self.verify(verifier).err();
+        if committed < stable_how(self.durability()) {
+            // RFC 1813 section 3.3.7: a server keeps at least what it is asked to.
+            return Err(Unread::Wrong("a WRITE that is kept less well than was asked"));
+        }
+        task.slots[0].failed = self.verify(verifier).err();
         Ok(())
     }
 
@@ -192,7 +205,8 @@ impl Nfs {
     }
 
     fn verify(&mut self, verifier: [u8; 8]) -> Result<(), OpError> {
-        if *self.write_verifier.get_or_insert(verifier) == verifier {
+        // Once for each restart: what is written from then on may be kept.
+        if self.write_verifier.replace(verifier).is_none_or(|before| before == verifier) {
             return Ok(());
         }
         self.note(format_args!("the server was restarted while the file was written"));
@@ -300,6 +314,9 @@ impl Protocol for Nfs {
             Some(Operation::Read) => {
                 Phases { names: &["send_ns", "reply_ns", "body_ns"], marks: &[Mark::Sent, Mark::Head] }
             }
+            Some(Operation::Write) => {
+                Phases { names: &["send_ns", "reply_ns"], marks: &[Mark::Sent] }
+            }
             Some(Operation::ReadFile) => {
                 Phases { names: &["lookup_ns", "read_ns"], marks: &[Mark::Reply(0)] }
             }
@@ -324,6 +341,9 @@ impl Protocol for Nfs {
             }
             (Op::GetAttr { object }, Operation::GetAttr) => {
                 Ok(Task::get_attributes(handles.file(object)?, planned(object)))
+            }
+            (Op::Write { object, offset, len }, Operation::Write) => {
+                Ok(Task::write(handles.file(object)?, offset, len))
             }
             (Op::List { folder }, Operation::List) => Ok(Task::list(handles.folder(folder)?)),
             _ => Err(OpError::from_errno(libc::EINVAL)),
@@ -356,8 +376,10 @@ impl Protocol for Nfs {
             Step::Write => {
                 let slot = task.slots[0];
                 let offset = task.block.piece.offset + u64::from(slot.at);
-                self.calls.write(id, &task.handle, offset, slot.len, out);
-                let (start, count) = (slot.at as usize, slot.len as usize);
+                // A server may take less at once than a block: the rest follows, as of a WRITE that was taken in part.
+                let len = slot.len.min(self.sizes.write_bytes);
+                self.calls.write(id, &task.handle, (offset, len), self.durability(), out);
+                let (start, count) = (slot.at as usize, len as usize);
                 let payload = Some(start..start + count);
                 (Message { part: 0, payload, trailer: padding(count) }, Procedure::Write)
             }

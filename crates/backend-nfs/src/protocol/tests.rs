@@ -5,7 +5,7 @@ use std::sync::Arc;
 use backend::{ErrorKind, Op, OpError, QueueReport};
 use backend_net::{Frame, Head, Outcome, Protocol, Text};
 use dataset::{Key, Objects};
-use plan::Operation;
+use plan::{Durability, Operation};
 use proptest::prelude::*;
 
 use super::{Asking, Nfs, Sizes, Task};
@@ -15,11 +15,13 @@ use crate::xdr::{Handle, LAST_FRAGMENT};
 
 const READ_MAX: u32 = 4096;
 const FILE_BYTES: u64 = 10_000;
+const WRITE_MAX: u32 = 2048;
 
 fn nfs(operation: Operation, block_bytes: u32) -> Nfs {
     let objects = Arc::new(Objects::uniform(Key::new("data").unwrap(), 3, FILE_BYTES));
-    let asking = Asking { operation, handles: Arc::new(Handles::made_up(&objects)), block_bytes };
-    let sizes = Sizes { read_bytes: READ_MAX, listing_bytes: 8192 };
+    let handles = Arc::new(Handles::made_up(&objects));
+    let asking = Asking { operation, handles, block_bytes, durability: Durability::Data };
+    let sizes = Sizes { read_bytes: READ_MAX, write_bytes: WRITE_MAX, listing_bytes: 8192 };
     Nfs::for_queue(&Identity::of_process().credential(), sizes, asking)
 }
 
@@ -371,7 +373,7 @@ fn a_listing_without_progress_or_beyond_its_record_breaks_the_connection() {
 
 #[test]
 fn a_write_sends_the_rest_of_what_was_taken_in_part_and_sees_a_restart() {
-    let sizes = Sizes { read_bytes: READ_MAX, listing_bytes: 8192 };
+    let sizes = Sizes { read_bytes: READ_MAX, write_bytes: WRITE_MAX, listing_bytes: 8192 };
     let mut nfs = Nfs::for_writer(&Identity::of_process().credential(), sizes);
     let written = |count: u32, verifier: u32| reply(0, &words(&[0, 0, 0, count, 0, 0, verifier]));
     let file = Handle::new(b"file").unwrap();
@@ -393,6 +395,39 @@ fn a_write_sends_the_rest_of_what_was_taken_in_part_and_sees_a_restart() {
     let mut task = Task::write(file, 0, 4);
     send(&mut nfs, &mut task, 3).unwrap();
     assert!(answer(&mut nfs, &mut task, 0, &written(5, 9)).is_err(), "more than was sent");
+}
+
+#[test]
+fn a_measured_write_is_cut_to_what_the_server_takes_and_is_kept_as_asked() {
+    let mut nfs = nfs(Operation::Write, 4096);
+    let written = |count: u32, committed: u32| reply(0, &words(&[0, 0, 0, count, committed, 0, 9]));
+    let mut task = nfs.task(Op::Write { object: 1, offset: 4096, len: 3000 }).unwrap();
+    let mut out = Vec::new();
+    let message = nfs.next(&mut task, 0, &mut out).unwrap();
+    assert_eq!(message.payload, Some(0..2048));
+    // Offset, count, DATA_SYNC and the length of the data.
+    assert!(out.ends_with(&words(&[0, 4096, 2048, 1, 2048])), "{out:?}");
+    assert_eq!(answer(&mut nfs, &mut task, 0, &written(2048, 2)).unwrap().1, Outcome::Goes, "kept better");
+    let message = nfs.next(&mut task, 1, &mut out).unwrap();
+    assert_eq!(message.payload, Some(2048..3000));
+    let mut out = Vec::new();
+    assert_eq!(answer(&mut nfs, &mut task, 0, &written(952, 1)).unwrap().1, Outcome::Ended(Ok(3000)));
+    let mut task = nfs.task(Op::Write { object: 1, offset: 0, len: 8 }).unwrap();
+    nfs.next(&mut task, 2, &mut out).unwrap();
+    assert!(answer(&mut nfs, &mut task, 0, &written(8, 0)).is_err(), "DATA_SYNC was asked, UNSTABLE answered");
+}
+
+#[test]
+fn a_restart_fails_the_write_that_shows_it_and_no_later_one() {
+    let mut nfs = nfs(Operation::Write, 4096);
+    for (verifier, outcome) in
+        [(9, Outcome::Ended(Ok(8))), (7, failed(ErrorKind::Server, 0)), (7, Outcome::Ended(Ok(8)))]
+    {
+        let mut task = nfs.task(Op::Write { object: 1, offset: 0, len: 8 }).unwrap();
+        send(&mut nfs, &mut task, 0).unwrap();
+        let written = reply(0, &words(&[0, 0, 0, 8, 1, 0, verifier]));
+        assert_eq!(answer(&mut nfs, &mut task, 0, &written).unwrap().1, outcome);
+    }
 }
 
 #[test]

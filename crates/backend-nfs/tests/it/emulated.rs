@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use backend::conformance::{Fixture, WholeFiles, run, run_whole};
+use backend::conformance::{Fixture, WholeFiles, run, run_whole, run_writes};
 use backend::{Clock, ErrorKind, Store};
 use backend_nfs::NfsStore;
 use dataset::{Key, Marker, Objects, payload};
@@ -53,6 +53,13 @@ fn reads_of_blocks_conform() {
     let (server, store, objects) = with_dataset(Emulation::default());
     server.begin();
     run(&fixture(&store, &objects));
+}
+
+#[test]
+fn writes_of_blocks_conform() {
+    let (server, store, objects) = with_dataset(Emulation::default());
+    server.begin();
+    run_writes(&fixture(&store, &objects));
 }
 
 #[test]

@@ -51,6 +51,7 @@ fn open_with(
         connections: 1,
         cache: Cache::Bypass,
         operation: Operation::Read,
+        writes: None,
         advice: Advice::Normal,
         registered: Registered::Auto,
         objects: &objects(),

@@ -50,6 +50,7 @@ impl Reader {
             connections: load.connections,
             cache: Cache::Bypass,
             operation: load.operation,
+            writes: None,
             advice: Advice::Normal,
             registered: Registered::Auto,
             objects,
@@ -83,7 +84,7 @@ impl Reader {
             Operation::List => {
                 (0..self.objects.folders().len() as u32).map(|folder| Op::List { folder }).collect()
             }
-            Operation::Copy => panic!("no queue copies"),
+            Operation::Copy | Operation::Write => panic!("this reads"),
         }
     }
 

@@ -398,6 +398,7 @@ impl Shared {
                 let _permit = self.connections.acquire().await;
                 self.list(folder).await
             }
+            Op::Write { .. } => Err(OpError::from_errno(libc::EOPNOTSUPP)),
         }
     }
 }

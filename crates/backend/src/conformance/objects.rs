@@ -104,6 +104,7 @@ impl Opened {
             connections: setup.connections,
             cache: Cache::Bypass,
             operation: setup.operation,
+            writes: None,
             advice: Advice::Normal,
             registered: Registered::Auto,
             objects,

@@ -72,8 +72,12 @@ impl Check<'_> {
 
     fn op(&self, number: u32) -> Op {
         match self.operation {
-            Operation::Read | Operation::Checkpoint | Operation::Restore | Operation::Copy => {
-                panic!("a read of a block is no operation on a whole file")
+            Operation::Read
+            | Operation::Write
+            | Operation::Checkpoint
+            | Operation::Restore
+            | Operation::Copy => {
+                panic!("a block is no whole file")
             }
             Operation::ReadFile => Op::ReadFile { object: number, bytes: self.objects().bytes(number) },
             Operation::Stat => Op::Stat { object: number },
@@ -102,7 +106,7 @@ impl Check<'_> {
                 let entries = completion.result.expect("the folder is there");
                 assert!(!self.by_name || entries == self.entries(folder), "{op:?} found {entries}");
             }
-            Op::Read { .. } => panic!("{op:?} was not asked"),
+            Op::Read { .. } | Op::Write { .. } => panic!("{op:?} was not asked"),
         }
     }
 

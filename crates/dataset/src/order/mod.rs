@@ -180,12 +180,14 @@ impl Order {
         let objects = &**data.objects();
         let settings = Settings::of(cell, part);
         match cell.operation() {
-            Operation::Read if cell.access.is_by_index() => {
+            Operation::Read | Operation::Write if cell.access.is_by_index() => {
                 Self::of_units(data, u64::from(cell.block_bytes), &settings)
             }
-            Operation::Read | Operation::Copy | Operation::Checkpoint | Operation::Restore => {
-                Self::of_objects(objects, u64::from(cell.block_bytes), &settings)
-            }
+            Operation::Read
+            | Operation::Write
+            | Operation::Copy
+            | Operation::Checkpoint
+            | Operation::Restore => Self::of_objects(objects, u64::from(cell.block_bytes), &settings),
             // The units of a list are whole objects, as often as it names them.
             Operation::ReadFile | Operation::Stat | Operation::GetAttr if cell.access == Access::List => {
                 Self::of_units(data, WHOLE_FILE, &settings)

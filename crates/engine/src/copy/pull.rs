@@ -72,6 +72,7 @@ impl<'a> Pull<'a> {
             block_bytes,
             cache: cell.cache,
             operation: Operation::Read,
+            writes: None,
             advice: cell.advice,
             registered: cell.registered,
             objects: spec.data.objects(),

@@ -24,6 +24,9 @@ impl fmt::Display for Identity {
         if self.compressible_percent > 0 {
             write!(f, "{}{COMPRESSIBLE}, ", self.compressible_percent)?;
         }
+        if self.written_over {
+            write!(f, "{WRITTEN_OVER}, ")?;
+        }
         write!(f, "seed {}", self.seed)
     }
 }
@@ -31,6 +34,7 @@ impl fmt::Display for Identity {
 const LOGNORMAL: &str = "lognormal with a standard deviation of ";
 const PER_FOLDER: &str = " files per folder";
 const COMPRESSIBLE: &str = " % compressible";
+const WRITTEN_OVER: &str = "written over";
 const SHARDS: &str = " shards of ";
 const MEMBERS: &str = " members";
 const COLUMNS: &str = " columns";
@@ -99,6 +103,7 @@ impl Identity {
             distribution: manifest.lognormal_stdev_bytes.map_or(Distribution::Fixed, spread),
             files_per_folder: manifest.files_per_folder,
             seed: manifest.seed,
+            written_over: manifest.written_over,
         }
     }
 
@@ -144,6 +149,10 @@ fn spec_of(text: &str) -> Option<DatasetSpec> {
         compressible_percent = percent.parse().ok()?;
         parts.next();
     }
+    let written_over = parts.peek() == Some(&WRITTEN_OVER);
+    if written_over {
+        parts.next();
+    }
     Some(DatasetSpec::Generate(plan::Generate {
         samples: samples.parse().ok()?,
         sample_bytes: sample_bytes.parse().ok()?,
@@ -153,5 +162,6 @@ fn spec_of(text: &str) -> Option<DatasetSpec> {
         packing,
         compressible_percent,
         beside_others: false,
+        written_over,
     }))
 }

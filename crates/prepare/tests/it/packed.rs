@@ -38,7 +38,7 @@ fn spec(packing: Packing, distribution: Distribution) -> DatasetSpec {
         seed: 7,
         packing: Some(packing),
         compressible_percent: 20,
-        beside_others: false,
+        ..Generate::NONE
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use backend::conformance::{Fixture, WholeFiles, run, run_whole};
+use backend::conformance::{Fixture, WholeFiles, run, run_whole, run_writes};
 use backend::{Clock, Op, Store};
 use backend_nfs::NfsStore;
 use dataset::{Key, Objects};
@@ -31,6 +31,15 @@ fn the_suite_of_all_backends_passes() {
         run_whole(&WholeFiles { fixture: &fixture, operations: &by_name, by_name: true });
         run_whole(&WholeFiles { fixture: &fixture, operations: &[Operation::GetAttr], by_name: false });
     }
+    let config = direct(&server, &target(&server));
+    run_writes(&Fixture {
+        store: Arc::new(NfsStore::open(&config).unwrap()),
+        objects,
+        seed: None,
+        caches: vec![Cache::Bypass],
+        clock: Clock::real(),
+        depth: 4,
+    });
 }
 
 #[test]

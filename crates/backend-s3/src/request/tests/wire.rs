@@ -108,6 +108,7 @@ fn open(
         connections: 2,
         cache: Cache::Bypass,
         operation,
+        writes: None,
         advice: Advice::Normal,
         registered: Registered::Off,
         objects: &objects,
