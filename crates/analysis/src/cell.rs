@@ -122,8 +122,9 @@ pub(crate) fn error_of_fresh(record: &RunRecord, cell: &Cell, reps: &Repetitions
         return ERROR;
     }
     // Of cells that write or restore there is one each, and none is chosen.
-    let is_beside = |one: &&Cell| one.target == cell.target && operation::reads_samples(one);
-    let beside = run.cells.iter().filter(|one| operation::reads_samples(cell) && is_beside(one));
+    let is_judged = |one: &Cell| operation::is_asked_for(one, run.need.writes);
+    let is_beside = |one: &&Cell| one.target == cell.target && is_judged(one);
+    let beside = run.cells.iter().filter(|one| is_judged(cell) && is_beside(one));
     // With one cell there is nobody to share the error with, and halving it would cost rounds for nothing.
     let candidates = beside.count().min(CANDIDATES_MAX) as u32;
     let seen: Vec<u32> = record.segments.iter().map(|segment| reps.rounds_before(segment.at_ns)).collect();
@@ -144,7 +145,7 @@ fn sample_bytes(run: &Run, cell: &Cell) -> Option<f64> {
 }
 
 fn line(run: &Run, cell: &Cell) -> Option<LineAt> {
-    let sample_bytes = sample_bytes(run, cell).filter(|_| operation::reads_samples(cell))?;
+    let sample_bytes = sample_bytes(run, cell).filter(|_| operation::is_asked_for(cell, run.need.writes))?;
     LineAt::of(&need::of_record(&run.need).ok()?, sample_bytes)
 }
 

@@ -163,6 +163,8 @@ pub(crate) struct Eligibility<'a> {
     pub(crate) loader_depth: Option<u32>,
     /// Who waits for the checkpoints that are asked for; `None` where none are.
     saves: Option<SaveKind>,
+    /// Whether writes are asked for, and not reads.
+    writes: bool,
 }
 
 impl<'a> Eligibility<'a> {
@@ -174,6 +176,7 @@ impl<'a> Eligibility<'a> {
             sample_bytes: sample_bytes.filter(|bytes| crate::cell::need::positive(*bytes)),
             accelerators: need.map_or(0, |need| need.accelerators),
             loader_depth: need.and_then(|need| need.loader_depth),
+            writes: need.is_some_and(|need| need.writes),
             saves: need.and_then(|need| need.checkpoint.as_ref()).map(|of| of.kind),
         }
     }
@@ -193,7 +196,7 @@ impl<'a> Eligibility<'a> {
         // More accelerators take more of the storage, and fewer less, so that the rate of such a job is not that of the
         // need.
         let is_other_job = job.is_some_and(|job| job.accelerators != self.accelerators);
-        operation::reads_samples(&cell.cell) && !offers_less && !is_other_job
+        operation::is_asked_for(&cell.cell, self.writes) && !offers_less && !is_other_job
     }
 }
 

@@ -156,10 +156,10 @@ pub enum Shape {
     },
 }
 
-/// Whether a cell has no place on a curve of throughput against depth: it reads no samples, or a schedule or a training
+/// Whether a cell has no place on a curve of throughput against depth: it moves no samples, or a schedule or a training
 /// job and not the depth decides what it moves.
 fn is_apart(cell: &CellSummary) -> bool {
-    !operation::reads_samples(&cell.cell) || !is_closed(cell)
+    !operation::moves_samples(&cell.cell) || !is_closed(cell)
 }
 
 /// Arranges cells as panels of curves, in the order of the scenario.

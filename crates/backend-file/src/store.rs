@@ -19,10 +19,10 @@ use crate::mmap::{self, MapCopies};
 use crate::mounts::Mount;
 use crate::pread::BlockingBlocks;
 use crate::probe::probe_path;
+use crate::span::{Direction, How, read_flags, write_flags};
 use crate::uring::RingBlocks;
 use crate::uring::turns::RingQueue;
 use crate::write::{self, FileWriter};
-use crate::span::{Direction, How, read_flags, write_flags};
 use crate::{advice, cache, diskstats, facts, failure, listing, tree, whole};
 
 /// Files below a root folder, which need not exist before something is written; or a block device, the one object

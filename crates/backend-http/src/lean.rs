@@ -233,6 +233,7 @@ impl<D: Dialect, const PARTS: usize> Lean<D, PARTS> {
             Op::ReadFile { .. } => return Outcome::Goes,
             Op::Read { len, .. } => Ok(u64::from(len)),
             Op::Stat { .. } | Op::GetAttr { .. } => Ok(0),
+            Op::Write { .. } => Err(OpError::from_errno(libc::EINVAL)),
         };
         self.reclaim(task);
         Outcome::Ended(result)
@@ -303,6 +304,7 @@ impl<D: Dialect, const PARTS: usize> Protocol for Lean<D, PARTS> {
                 self.dialect.get(object, Some(range), out);
             }
             (Op::Read { object, .. } | Op::ReadFile { object, .. }, _) => self.dialect.get(object, None, out),
+            (Op::Write { .. }, _) => return None,
         }
         Some(Message::plain(part))
     }

@@ -102,6 +102,8 @@ impl<const PARTS: usize> Task<PARTS> {
         let alone = self.under_way == 0;
         match self.op {
             Op::Stat { .. } | Op::GetAttr { .. } => alone.then_some(PartRequest::Head),
+            // Never begun: `Asking::check` refuses it.
+            Op::Write { .. } => None,
             Op::List { .. } => alone.then_some(PartRequest::Page),
             Op::Read { offset, len, .. } => {
                 alone.then_some(PartRequest::Range(ByteRange { offset, len: u64::from(len) }))

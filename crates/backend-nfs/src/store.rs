@@ -244,8 +244,7 @@ impl Store for NfsStore {
         let handles = self.handles(spec)?;
         let sizes = self.shared.sizes();
         let sizes = Sizes { read_bytes: sizes.read_bytes.min(spec.block_bytes.max(1)), ..sizes };
-        let asking =
-            Asking { operation: spec.operation, handles, block_bytes: spec.block_bytes, durability };
+        let asking = Asking { operation: spec.operation, handles, block_bytes: spec.block_bytes, durability };
         let protocol = Nfs::for_queue(&self.shared.identity.credential(), sizes, asking);
         let settings = self.shared.settings(spec.connections.max(1), self.shared.config.addresses);
         backend_net::open(protocol, &settings, spec)

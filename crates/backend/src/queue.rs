@@ -147,7 +147,9 @@ impl QueueSpec<'_> {
         let mut folders = self.objects.folders().into_iter();
         let is_owned = |folder: &Key| folder == owned.folder() || owned.covers(folder);
         match folders.find(|folder| !folder.as_ref().is_some_and(is_owned)) {
-            Some(folder) => Err(StoreError::NotOwned { folder: folder.unwrap_or_else(|| self.objects.key(0)) }),
+            Some(folder) => {
+                Err(StoreError::NotOwned { folder: folder.unwrap_or_else(|| self.objects.key(0)) })
+            }
             None => Ok(durability),
         }
     }

@@ -120,7 +120,7 @@ pub(crate) fn bytes(plan: &Plan) -> String {
 /// What one repetition of a cell reads; `None` where that is not known before the data is listed.
 fn bytes_of(plan: &Plan, cell: &plan::Cell) -> Option<f64> {
     let spec = plan.dataset(cell);
-    if !plan.need.asks_reads() {
+    if !plan.need.asks_rate() {
         // A checkpoint is read back once and whole, and its writing reads nothing.
         let is_restored = matches!(cell.task, plan::Task::Restore(_));
         return if is_restored { Some(spec.total_bytes()? as f64) } else { Some(0.0) };
@@ -179,7 +179,7 @@ pub(crate) fn fresh_cells(plan: &Plan) -> u64 {
     let cells = |index| plan.cells.iter().filter(|cell| cell.target == index).count();
     // Checkpoints that are asked for have a cell each that writes and restores, besides those of the reads.
     let parts = plan.need.checkpoint.as_ref().map_or(0, |of| 1 + usize::from(of.restore_within_ns.is_some()));
-    let most = if plan.need.asks_reads() { analysis::FRESH_CELLS_MAX + parts } else { parts };
+    let most = if plan.need.asks_rate() { analysis::FRESH_CELLS_MAX + parts } else { parts };
     let fresh = |index| cells(index).min(most) as u64;
     storages.map(fresh).sum()
 }

@@ -33,9 +33,9 @@ pub(crate) fn load(args: &InputArgs) -> Result<Loaded, Failure> {
     }
     let free_bytes = host::facts(std::slice::from_ref(&args.input)).paths[&args.input].free_bytes;
     // A need of checkpoints alone says itself how much is written.
-    let asks_reads = scenario::parse(&source, &overrides).asks_reads();
+    let asks_rate = scenario::parse(&source, &overrides).asks_rate();
     let bounded = |count: u64, measure: &str| {
-        let size = bounds::dataset(args, free_bytes, count).filter(|_| asks_reads).unwrap_or_default();
+        let size = bounds::dataset(args, free_bytes, count).filter(|_| asks_rate).unwrap_or_default();
         let text = format!("{}{size}{measure}", source.text);
         resolve(&Source { text, ..source.clone() }, &overrides, &args.only)
     };

@@ -53,7 +53,12 @@ pub enum DataError {
 impl Data {
     /// A dataset whose samples are its objects; with the seed of its content, where feedline wrote it.
     pub fn files(objects: Arc<Objects>, seed: Option<u64>) -> Self {
-        Self { objects, samples: Samples::Objects, content: seed.map(|seed| Content::Objects { seed }), written_over: false }
+        Self {
+            objects,
+            samples: Samples::Objects,
+            content: seed.map(|seed| Content::Objects { seed }),
+            written_over: false,
+        }
     }
 
     /// A dataset whose samples lie in its objects as `samples` says, with its content if feedline wrote it.

@@ -117,6 +117,7 @@ fn need(need: &feed::Need) -> Need {
         provenance: need.provenance.map(|one| one.name().to_owned()).unwrap_or_default(),
         loader_depth: need.loader_depth,
         checkpoint: need.checkpoint.as_ref().map(checkpoint_need),
+        writes: need.writes,
     }
 }
 
@@ -221,6 +222,7 @@ fn cell(plan: &Plan, data: &Datasets, cell: &plan::Cell, ranks: u32) -> Cell {
         submit_batch: Some(cell.submit_batch),
         complete_batch: Some(cell.complete_batch),
         pages: Some(cell.pages.into()),
+        durability: cell.task.durability().map(Into::into),
         auto_group: cell.auto_group,
         axes: cell.axes.iter().map(axis).collect(),
         streams: cell.access.streams().map(|streams| streams.count),

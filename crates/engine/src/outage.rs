@@ -122,7 +122,8 @@ fn look(spec: &RepSpec<'_>) -> Result<Option<Completion>, RepError> {
     // A read whatever the cell does: every storage answers one, and metadata may come from a cache before a server
     // that is away.
     let cell = Cell { task: Task::Read, ..spec.cell.clone() };
-    let (mut queue, buffers) = rep::open(&RepSpec { cell: &cell, ..*spec }, (1, cell.connections.min(1)), None)?;
+    let (mut queue, buffers) =
+        rep::open(&RepSpec { cell: &cell, ..*spec }, (1, cell.connections.min(1)), None)?;
     let len = spec.data.objects().bytes(0).min(u64::from(cell.block_bytes)) as u32;
     let op = Op::Read { object: 0, offset: 0, len };
     let mut requests = buffers.into_iter().map(|buf| Request { token: 0, op, buf }).collect();

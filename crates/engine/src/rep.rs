@@ -67,9 +67,10 @@ pub(crate) fn run(spec: &RepSpec<'_>, seams: EpochSeams) -> Result<Measured, Rep
     let programs = Programs::look(spec.clock, &watched);
     let (ended, emulated) = spec.counted(|| run_workers(spec, &issue));
     let (window, mut ends) = ended?;
-    read_again(spec, &issue, &mut ends);
     let others = Programs::look(spec.clock, &watched).others_since(&programs);
     let cache = proof(spec, &before);
+    // Behind the proof: what is read now may come into the page cache.
+    read_again(spec, &issue, &mut ends);
     let asked = asked(spec, &order);
     let epochs = outcome::RecordedEpochs {
         numbering: spec.cell.operation().reads_bytes().then_some(numbering),

@@ -45,7 +45,7 @@ impl Need {
 
 fn explain(need: &Need) -> String {
     let mut text = Sheet::titled(&format!("{} ({})", need.label, need.source));
-    if need.asks_reads() {
+    if need.asks_rate() {
         let rates = Rates::of(need);
         explain_rates(need, &rates, &mut text);
         explain_requests(&rates, &mut text);

@@ -1,14 +1,14 @@
 //! What one client has to deliver.
 
 use crate::units::{format_count, format_percent, group_digits};
-use crate::{CheckpointNeed, Provenance};
+use crate::{CheckpointNeed, Operation, Provenance};
 
 /// Share by which samples that are read may differ in size from those of the workload and still pass for them.
 // A block size rounded up to a page and a mean of spread sizes lie within it. Beyond it the line moves as
 // far as the samples do: with unet3d in samples of 4 MiB it fell to a 35th, and everything fed it.
 const SAMPLE_TOLERANCE: f64 = 0.1;
 
-/// How fast one client has to read, at a utilization of 1.00.
+/// How fast one client has to read, or to write, at a utilization of 1.00.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Demand {
     /// A fixed rate of samples; the bytes follow from the sample size of what is read.
@@ -25,7 +25,7 @@ pub enum Demand {
         /// Bytes of one sample of the workload whose bytes are held; `None` where a rate of bytes was stated.
         sample_bytes: Option<f64>,
     },
-    /// No reads: checkpoints are all that is asked for.
+    /// No rate: checkpoints are all that is asked for.
     Nothing,
 }
 
@@ -92,12 +92,28 @@ pub struct Need {
     pub loader_depth: Option<u32>,
     /// What checkpoints ask for, beside the reads or alone.
     pub checkpoint: Option<CheckpointNeed>,
+    /// Whether the demand is one of writes, and not of reads.
+    pub writes: bool,
 }
 
 impl Need {
-    /// Whether any reads are asked for.
-    pub fn asks_reads(&self) -> bool {
+    /// Whether a rate is asked for, of reads or of writes.
+    pub fn asks_rate(&self) -> bool {
         self.demand != Demand::Nothing
+    }
+
+    /// Whether the rate that is asked for is one of this operation: samples are read, or blocks are written.
+    pub fn is_of(&self, operation: Operation) -> bool {
+        match operation {
+            Operation::Read | Operation::ReadFile => !self.writes,
+            Operation::Write => self.writes,
+            Operation::Stat
+            | Operation::List
+            | Operation::GetAttr
+            | Operation::Copy
+            | Operation::Checkpoint
+            | Operation::Restore => false,
+        }
     }
 
     /// The same need, of which `hold` stays where the samples that are read are not of the workload's size. A stated rate
@@ -233,7 +249,7 @@ mod tests {
     #[test]
     fn nothing_feeds_a_need_without_reads() {
         let need = need(Demand::Nothing, 0.9);
-        assert!(!need.asks_reads() && need.line_bps(4_000.0).is_nan() && need.sample_bytes().is_none());
+        assert!(!need.asks_rate() && need.line_bps(4_000.0).is_nan() && need.sample_bytes().is_none());
         let interval = crate::Interval { low: 1e9, mean: 1e9, high: 1e9 };
         assert_eq!(crate::judge(interval, need.line_samples_per_s(1.0)), crate::Judgement::Uncertain);
     }

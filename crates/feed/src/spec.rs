@@ -39,6 +39,13 @@ pub enum NeedSpec {
         /// Where to draw the line; 1.00 when absent.
         utilization: Option<f64>,
     },
+    /// A plain rate at which one client writes.
+    WriteRate {
+        /// Bytes per second.
+        bytes_per_s: f64,
+        /// Where to draw the line; 1.00 when absent.
+        utilization: Option<f64>,
+    },
     /// The user's own training step.
     Batch {
         /// Samples per step and accelerator.
@@ -79,6 +86,10 @@ impl NeedSpec {
                 from_profile(find_profile(workload, accelerator)?, *count, *hosts)?
             }
             Self::Rate { bytes_per_s, .. } => from_rate(*bytes_per_s)?,
+            Self::WriteRate { bytes_per_s, .. } => {
+                let need = from_rate(*bytes_per_s)?;
+                Need { label: format!("{} written", need.label), writes: true, ..need }
+            }
             Self::Batch { batch, step_time_s, sample_bytes, count, hosts, .. } => {
                 let step = Step { batch: *batch, time_s: *step_time_s, sample_bytes: *sample_bytes as f64 };
                 from_batch(&step, *count, *hosts)?
@@ -103,6 +114,7 @@ impl NeedSpec {
         match self {
             Self::Profile { utilization, .. }
             | Self::Rate { utilization, .. }
+            | Self::WriteRate { utilization, .. }
             | Self::Batch { utilization, .. }
             | Self::Tokens { utilization, .. } => *utilization,
         }
@@ -223,6 +235,7 @@ pub(crate) fn stated(label: String, demand: Demand) -> Need {
         scope: Scope::Cluster,
         loader_depth: None,
         checkpoint: None,
+        writes: false,
     }
 }
 

@@ -72,13 +72,9 @@ impl Engine {
     /// What this engine can do over and over. The ring of Linux reads no folders.
     pub fn operations(self) -> &'static [Operation] {
         match self {
-            Self::Null | Self::Pread => &[
-                Operation::Read,
-                Operation::ReadFile,
-                Operation::Stat,
-                Operation::List,
-                Operation::Write,
-            ],
+            Self::Null | Self::Pread => {
+                &[Operation::Read, Operation::ReadFile, Operation::Stat, Operation::List, Operation::Write]
+            }
             // An object is replaced whole: there is no block of it to write.
             Self::Lean | Self::Sdk => {
                 &[Operation::Read, Operation::ReadFile, Operation::Stat, Operation::List]
@@ -88,16 +84,14 @@ impl Engine {
             Self::IoUring => &[Operation::Read, Operation::ReadFile, Operation::Stat, Operation::Write],
             // Whole files through maps would measure mmap and munmap, which few loaders do for each sample.
             Self::Mmap => &[Operation::Read],
-            Self::Nfs3 => {
-                &[
+            Self::Nfs3 => &[
                 Operation::Read,
                 Operation::ReadFile,
                 Operation::Stat,
                 Operation::GetAttr,
                 Operation::List,
                 Operation::Write,
-            ]
-            }
+            ],
         }
     }
 }

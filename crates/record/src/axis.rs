@@ -33,6 +33,8 @@ pub enum Axis {
     Block,
     /// Pages of the buffers.
     Pages,
+    /// What the storage promises of a write.
+    Durability,
     /// Order of the reads.
     Access,
     /// Shards read side by side.
@@ -297,7 +299,7 @@ impl Datasets for Run {
 
 impl Axis {
     /// Every axis.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 35] = [
         Self::Target,
         Self::Dataset,
         Self::Layout,
@@ -309,6 +311,7 @@ impl Axis {
         Self::Operation,
         Self::Block,
         Self::Pages,
+        Self::Durability,
         Self::Access,
         Self::Streams,
         Self::ShuffleBuffer,
@@ -351,6 +354,7 @@ impl Axis {
             "operation" => Self::Operation,
             "block_size" => Self::Block,
             "pages" => Self::Pages,
+            "durability" => Self::Durability,
             "access" => Self::Access,
             "streams" => Self::Streams,
             "cache" => Self::Cache,
@@ -395,6 +399,7 @@ impl Cell {
             Axis::Operation => Coordinate::Word(self.operation.as_str()),
             Axis::Block => Coordinate::Count(self.block_bytes),
             Axis::Pages => Coordinate::if_word(self.pages.as_ref().map(Word::as_str)),
+            Axis::Durability => Coordinate::if_word(self.durability.as_ref().map(Word::as_str)),
             Axis::Access => Coordinate::Word(self.access.as_str()),
             Axis::Streams => Coordinate::if_count(self.streams),
             Axis::ShuffleBuffer => Coordinate::if_count(self.shuffle_buffer),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use feed::{Access, Cache, Operation, Pages};
+use feed::{Access, Cache, Durability, Operation, Pages};
 
 use crate::{CheckpointNeed, CheckpointPlan, CopyPlan, Environment, Expect, Format, Mixing, Tier, Word};
 
@@ -170,6 +170,9 @@ pub struct Need {
     /// no reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<CheckpointNeed>,
+    /// Whether the rate is one of writes. Always of reads before format 1.12.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub writes: bool,
 }
 
 /// One dataset as it was when the run began.
@@ -306,7 +309,7 @@ pub struct Cell {
     pub access: Word<Access>,
     /// Treatment of the client's page cache: `cold`, `warm`, `bypass`, `dontcache`.
     pub cache: Word<Cache>,
-    /// What is done over and over: `read`, `read_file`, `stat`, `list`, `copy`.
+    /// What is done over and over: `read`, `read_file`, `stat`, `list`, `copy`, `write`.
     #[serde(default = "default_operation")]
     pub operation: Word<Operation>,
     /// The schedule of a paced load; absent for a closed loop.
@@ -348,6 +351,9 @@ pub struct Cell {
     // Absent is a third value: kernels were asked for huge pages then and may have given none, so that such
     // a run is compared with neither kind.
     pub pages: Option<Word<Pages>>,
+    /// What the storage promises of each write, of cells that write blocks: `none`, `data`, `full`. Absent before format 1.12.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub durability: Option<Word<Durability>>,
     /// Cells of one `queue_depth = "auto"` curve share this number.
     // Kept although it is no setting: why a deeper cell was never run follows from it.
     pub auto_group: Option<u32>,

@@ -178,6 +178,7 @@ pub fn cell(name: &str, target: &str, queue_depth: u32) -> Cell {
         submit_batch: None,
         complete_batch: None,
         pages: None,
+        durability: None,
         auto_group: None,
         axes: Vec::new(),
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use feed::{Access, Cache, Operation, Pages, Words};
+use feed::{Access, Cache, Durability, Operation, Pages, Words};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A word of a record: a value that this version knows, or a word of a newer version as it stands.
@@ -42,7 +42,7 @@ macro_rules! from_value {
     };
 }
 
-from_value!(Access, Cache, Operation, Pages);
+from_value!(Access, Cache, Durability, Operation, Pages);
 
 impl<T: Words> From<&str> for Word<T> {
     fn from(word: &str) -> Self {
@@ -93,6 +93,7 @@ mod tests {
         stay::<Cache>();
         stay::<Operation>();
         stay::<Pages>();
+        stay::<Durability>();
     }
 
     #[test]

@@ -138,14 +138,14 @@ impl Writer {
 /// `8 x h100 resnet50, this host: 1.64 GB/s`, and the line: where all samples are of one size in bytes alone.
 fn need(summary: &Summary) -> Vec<String> {
     let Ok(need) = &summary.need else { return vec![head::need(summary)] };
-    let lead = if need.asks_reads() { "checkpoints: " } else { "" };
+    let lead = if need.asks_rate() { "checkpoints: " } else { "" };
     let checkpoint = need.checkpoint.as_ref().map(|of| format!("{lead}{}", of.host_words()));
     need_of_reads(summary, need).into_iter().chain(checkpoint).collect()
 }
 
 /// What is read, and the line; the words of the need alone where nothing is.
 fn need_of_reads(summary: &Summary, need: &feed::Need) -> Vec<String> {
-    if !need.asks_reads() {
+    if !need.asks_rate() {
         return vec![need.label.clone()];
     }
     // One rate in bytes stands for the line only where all samples are of one size: else each size has a line of its
@@ -155,7 +155,7 @@ fn need_of_reads(summary: &Summary, need: &feed::Need) -> Vec<String> {
     };
     let host = if need.hosts > 1 { ", this host" } else { "" };
     let demand = feed::format_bps(need.demand_bps(line.sample_bytes));
-    let demand = if need.label == demand { String::new() } else { format!(": {demand}") };
+    let demand = if need.label.starts_with(&demand) { String::new() } else { format!(": {demand}") };
     let line = format!("line {}: {}", need.at_line(), feed::format_bps(line.bps));
     vec![format!("{}{host}{demand}", need.label), line]
 }
@@ -243,11 +243,13 @@ fn cost(summary: &Summary) -> Vec<String> {
     });
     let copied: u64 = summary.datasets.iter().map(|figures| figures.written_bytes).sum();
     let copied = (copied > 0).then(|| format!("copies wrote {}", feed::format_bytes(copied)));
+    let written: f64 = summary.datasets.iter().map(|figures| figures.written_over_bytes).sum();
+    let written = (written > 0.0).then(|| format!("wrote {}", feed::format_bytes(written.round() as u64)));
     let saved = summary.checkpoints.written_bytes;
     let saved = (saved > 0).then(|| format!("checkpoints wrote {}", feed::format_bytes(saved)));
     let kept = kept_bytes(summary);
     let kept = (kept > 0).then(|| format!("{} of generated data kept", feed::format_bytes(kept)));
-    time.into_iter().chain(read).chain(copied).chain(saved).chain(kept).collect()
+    time.into_iter().chain(read).chain(written).chain(copied).chain(saved).chain(kept).collect()
 }
 
 /// Bytes of generated datasets that outlast the run: each once, however many targets read it, and without those of servers

@@ -140,7 +140,7 @@ impl Scenario {
     }
 
     /// Whether its need asks for reads; true where it does not say.
-    pub fn asks_reads(&self) -> bool {
+    pub fn asks_rate(&self) -> bool {
         !resolve::is_of_checkpoints_alone(&self.written.need)
     }
 

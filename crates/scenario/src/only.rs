@@ -17,8 +17,10 @@ pub(crate) enum Only {
     SavedByJob,
     /// A training job, or a closed loop that is held against the loader of one.
     Loader,
-    /// Operations that read bytes.
+    /// Operations that move bytes.
     Bytes,
+    /// Operations that write blocks.
+    Writes,
     /// Operations that read whole objects.
     WholeObjects,
     /// Orders that stream shards.
@@ -102,7 +104,8 @@ impl Only {
                 "is for a training load, or a closed loop",
                 "or write load.mode = \"training\", which reads as a training job wants it",
             ),
-            Self::Bytes => ("means nothing where no bytes are read", ""),
+            Self::Bytes => ("means nothing where no bytes are moved", ""),
+            Self::Writes => ("is for writes, and nothing is written", "or write load.operation = \"write\""),
             Self::WholeObjects => {
                 ("is for whole objects, and none is read", "or write load.operation = \"read_file\"")
             }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use feed::{Access, CheckpointModel, Hold, SaveKind, Scope};
 use plan::{
-    Addresses, Advice, BucketStyle, Cache, CellOrder, Codec, Engine, Layout, MayDiffer, OnUnavailable,
-    Operation, Pages, Registered, TierPolicy, Work,
+    Addresses, Advice, BucketStyle, Cache, CellOrder, Codec, Durability, Engine, Layout, MayDiffer,
+    OnUnavailable, Operation, Pages, Registered, TierPolicy, Work,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
@@ -248,6 +248,16 @@ vocabulary!(Operation {
     GetAttr =
         "The attributes of a file whose handle is known: what NFS clients ask again and again. No bytes are read, \
         so there is no verdict. Only with nfs3.",
+    Write =
+        "Blocks of files of feedline's own are written over, with bytes unlike any before, and some are read again. Only with \
+        io_uring, pread and nfs3.",
+});
+
+// None stands first, as the weakest; the default is what a careful person would ask.
+vocabulary!(Durability {
+    None = "Nothing: the storage may hold the bytes in memory alone. By direct I/O or nfs:// only, as the page cache would take them.",
+    Data = "The bytes are kept, and what is needed to find them (O_DSYNC; DATA_SYNC of NFS).",
+    Full = "The bytes are kept, and all that is known of the file (O_SYNC; FILE_SYNC of NFS).",
 });
 
 vocabulary!(Work {

@@ -1,4 +1,4 @@
-//! How often each dataset was read.
+//! How often each dataset was read, and how much of it was written over.
 
 use std::collections::BTreeSet;
 
@@ -22,6 +22,8 @@ pub struct DatasetFigures {
     pub reads: u64,
     /// Bytes that copies of it wrote.
     pub written_bytes: u64,
+    /// Bytes written over it in the whole run, warm-up included.
+    pub written_over_bytes: f64,
     /// Whether any byte may have been read twice from storage: by two repetitions, by more than one pass,
     /// by reads drawn with replacement, or by a list that names files again.
     pub reads_repeat: bool,
@@ -40,7 +42,10 @@ pub(crate) fn of_run(run: &Run, lines: &Lines<'_>) -> Vec<DatasetFigures> {
         let mut access: Vec<String> = cells().map(|cell| cell.access.to_string()).collect();
         access.sort();
         access.dedup();
-        let read: f64 = cells().map(|cell| bytes_read(lines, cell, dataset)).sum();
+        let read: f64 = cells().map(|cell| bytes_moved(lines, cell, dataset)).sum();
+        let of_dataset = run.cells.iter().filter(|cell| cell.dataset == index && is_storage(&cell.target));
+        let writes = of_dataset.filter(|cell| operation::is_write(cell));
+        let written_over_bytes = writes.map(|cell| bytes_moved(lines, cell, dataset)).sum();
         let counters =
             |cell: &Cell, of| lines.of_cell(&cell.cell).iter().map(move |rep| counted(rep, of)).sum::<u64>();
         let sum = |of| cells().map(|cell| counters(cell, of)).sum::<u64>();
@@ -62,15 +67,16 @@ pub(crate) fn of_run(run: &Run, lines: &Lines<'_>) -> Vec<DatasetFigures> {
             reads_per_byte,
             reads,
             written_bytes,
+            written_over_bytes,
             reads_repeat,
         }
     };
     run.datasets.iter().enumerate().map(of_dataset).collect()
 }
 
-/// Bytes of all repetitions of a cell; a read of the warm-up counts as a whole block, or as a file of mean
+/// Bytes that all repetitions of a cell read or wrote; an operation of the warm-up counts as a whole block, or as a file of mean
 /// size where that is less.
-fn bytes_read(lines: &Lines<'_>, cell: &Cell, dataset: &Dataset) -> f64 {
+fn bytes_moved(lines: &Lines<'_>, cell: &Cell, dataset: &Dataset) -> f64 {
     let file_bytes = dataset.bytes as f64 / dataset.files.max(1) as f64;
     let whole = operation::is_whole_file(cell);
     let read_bytes = if whole { file_bytes } else { file_bytes.min(cell.block_bytes as f64) };

@@ -18,7 +18,7 @@ pub struct LineAt {
 impl LineAt {
     /// The line of `need` for samples of `sample_bytes`; `None` where it asks for no reads.
     pub(crate) fn of(need: &Need, sample_bytes: f64) -> Option<Self> {
-        need.asks_reads().then(|| Self {
+        need.asks_rate().then(|| Self {
             sample_bytes,
             samples_per_s: need.line_samples_per_s(sample_bytes),
             bps: need.line_bps(sample_bytes),
@@ -73,6 +73,7 @@ pub(crate) fn of_record(need: &record::Need) -> Result<Need, NoNeed> {
         scope: if need.scope == Scope::Host.name() { Scope::Host } else { Scope::Cluster },
         loader_depth: need.loader_depth,
         checkpoint,
+        writes: need.writes,
     })
 }
 

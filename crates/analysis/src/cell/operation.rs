@@ -14,14 +14,29 @@ pub(crate) fn is_transfer(cell: &Cell) -> bool {
     cell.operation.is_any(&[Operation::Checkpoint, Operation::Restore, Operation::Copy])
 }
 
+/// Whether a cell writes over blocks of its dataset.
+pub(crate) fn is_write(cell: &Cell) -> bool {
+    cell.operation == Operation::Write
+}
+
 /// Whether a cell reads samples of its dataset: all that could feed a job.
 pub(crate) fn reads_samples(cell: &Cell) -> bool {
+    moves_samples(cell) && !is_write(cell)
+}
+
+/// Whether a cell reads or writes samples of its dataset, or blocks of them.
+pub(crate) fn moves_samples(cell: &Cell) -> bool {
     !is_metadata(cell) && !is_transfer(cell)
+}
+
+/// Whether what a cell does is what a need asks for, which is one of writes or of reads: only then a line is held against it.
+pub(crate) fn is_asked_for(cell: &Cell, writes: bool) -> bool {
+    moves_samples(cell) && is_write(cell) == writes
 }
 
 /// Whether a cell reads bytes that lie on storage before it begins: all whose rate a cache could make.
 pub(crate) fn reads_bytes(cell: &Cell) -> bool {
-    !is_metadata(cell) && cell.operation != Operation::Checkpoint
+    !is_metadata(cell) && cell.operation != Operation::Checkpoint && !is_write(cell)
 }
 
 /// Whether a cell opens, reads and closes a whole file each time, as a loader of samples does.

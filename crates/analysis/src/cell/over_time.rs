@@ -135,7 +135,7 @@ pub fn over_time(record: &RunRecord, intervals: &RecordedIntervals) -> Vec<OverT
 fn standing<'a>(record: &'a RunRecord, lines: &Lines<'_>) -> Vec<&'a str> {
     let mut found: Vec<&str> = Vec::new();
     let has = |cell: &Cell, role: Role| lines.of_cell(&cell.cell).iter().any(|rep| rep.role == role);
-    let moves_bytes = |cell: &&Cell| operation::reads_samples(cell);
+    let moves_bytes = |cell: &&Cell| operation::moves_samples(cell);
     for target in record.run.targets.iter().filter(|target| target.storage) {
         let cells = || record.run.cells.iter().filter(|cell| cell.target == target.name).filter(moves_bytes);
         let confirmed = cells().find(|cell| has(cell, Role::Confirm));

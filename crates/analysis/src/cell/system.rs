@@ -9,6 +9,7 @@ mod reconciliation;
 mod tests;
 mod traffic;
 
+use feed::Operation;
 use record::{Cell, Memory, Rep, Usage, counter};
 
 pub use device::DeviceFigures;
@@ -106,8 +107,9 @@ impl SystemFigures {
         // sides.
         let asked = Crossing::of(&long, cell, |_| true).asked;
         // What a tier serves is read from a disk of its own, which the kernel counts for this process too; and what a
-        // checkpoint moves is no read at all.
-        let is_counted = cell.tier.is_none() && cell.operation != feed::Operation::Checkpoint;
+        // checkpoint or a write moves is no read at all.
+        let is_counted =
+            cell.tier.is_none() && !cell.operation.is_any(&[Operation::Checkpoint, Operation::Write]);
         let reconciliation =
             if asked.bytes > 0 && is_counted { findings(&by_process, &by_device, cell) } else { Vec::new() };
         let ratio = |crossing: &Crossing, read| crossing.ratio(read).filter(|_| is_counted);

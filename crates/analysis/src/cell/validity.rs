@@ -192,7 +192,7 @@ fn client_limited(storage: bool, client: ClientShares) -> Option<Flag> {
 
 fn cache(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
     // The null target has no bytes that a cache could hold, and names say nothing of pages.
-    if !storage || !operation::reads_bytes(cell) {
+    if !storage || !(operation::reads_bytes(cell) || operation::is_write(cell)) {
         return None;
     }
     let shares: Option<Vec<f64>> = used.iter().map(|rep| resident_before(rep)).collect();

@@ -129,7 +129,9 @@ fn broken(before: &RunSample, after: &RunSample) -> Option<Break> {
 fn line_bps(sample: &RunSample, cell: &record::Cell) -> Option<f64> {
     let dataset = sample.run.datasets.get(cell.dataset)?;
     let sample_bytes = Some(dataset.sample_bytes).filter(|bytes| need::positive(*bytes))?;
-    let need = need::of_record(&sample.run.need).ok().filter(|_| !operation::is_metadata(cell))?;
+    let need = need::of_record(&sample.run.need)
+        .ok()
+        .filter(|_| operation::is_asked_for(cell, sample.run.need.writes))?;
     Some(LineAt::of(&need, sample_bytes)?.bps)
 }
 

@@ -17,10 +17,11 @@ pub(super) fn outcomes(summary: &Summary, verdict: &Verdict, limit_ns: u64) -> V
     let Some(queue_depth) = summary.gate.at_depth.filter(|_| !verdict.demo) else {
         return vec![of_verdict(summary, verdict, limit_ns, |why| unmet(None, why))];
     };
+    let writes = summary.need.as_ref().is_ok_and(|need| need.writes);
     let is_at_depth = |cell: &&CellSummary| {
         cell.cell.target == target
             && cell.cell.queue_depth == queue_depth
-            && operation::reads_samples(&cell.cell)
+            && operation::is_asked_for(&cell.cell, writes)
     };
     let cells: Vec<&CellSummary> = summary.cells.iter().filter(is_at_depth).collect();
     if cells.is_empty() {

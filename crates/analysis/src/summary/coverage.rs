@@ -47,7 +47,12 @@ pub(crate) fn of_run(source: &Source<'_>, judged: &Judged) -> Vec<NotTested> {
     list.extend(lacks_second_reading(record, lines).then_some(NotTested::SecondReading));
     list.extend(later(judged));
     // Checkpoints are neither opened sample by sample nor decoded.
-    if cells.need.as_ref().is_ok_and(|need| !need.asks_reads()) {
+    if cells.need.as_ref().is_ok_and(|need| !need.asks_rate()) {
+        return list;
+    }
+    // Nor are writes. Flash that was not written full before has erased blocks to spare, and runs out of them later.
+    if cells.need.as_ref().is_ok_and(|need| need.writes) {
+        list.push(NotTested::SteadyFlash);
         return list;
     }
     list.extend(opening(lines, &cells, judged));

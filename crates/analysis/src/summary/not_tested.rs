@@ -49,6 +49,8 @@ pub enum NotTested {
         /// The longest time that one was.
         under_load_ns: u64,
     },
+    /// What writes take once flash has no erased blocks left.
+    SteadyFlash,
     /// Opening a file for each sample.
     Opening {
         /// Reads that opened theirs all the same.

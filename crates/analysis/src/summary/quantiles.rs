@@ -54,7 +54,7 @@ pub(crate) fn curves(source: &Source<'_>, judged: &Judged) -> Vec<PercentileCurv
 fn chosen<'a>(source: &Source<'a>, judged: &Judged) -> Vec<&'a CellSummary> {
     let any_storage = source.cells.all.iter().any(|cell| cell.storage && cell.figures().is_some());
     let is_shown = |cell: &&CellSummary| {
-        cell.figures().is_some() && cell.storage == any_storage && operation::reads_samples(&cell.cell)
+        cell.figures().is_some() && cell.storage == any_storage && operation::moves_samples(&cell.cell)
     };
     let mut groups: Vec<Vec<&CellSummary>> = Vec::new();
     for cell in source.cells.all.iter().filter(is_shown) {

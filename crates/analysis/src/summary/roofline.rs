@@ -84,10 +84,11 @@ pub fn roofline(summary: &Summary) -> Option<Roofline> {
 
 fn supply(summary: &Summary, target: &record::Target) -> Option<Supply> {
     let mut points: Vec<SupplyPoint> = Vec::new();
+    let writes = summary.need.as_ref().is_ok_and(|need| need.writes);
     let is_supply = |cell: &&CellSummary| {
         cell.cell.target == target.name
             && is_closed(cell)
-            && operation::reads_samples(&cell.cell)
+            && operation::is_asked_for(&cell.cell, writes)
             // A cache of the client is no supply of the storage.
             && treatment::from_cache(&cell.cell) == FromMemory::Nothing
     };

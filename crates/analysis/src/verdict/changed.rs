@@ -18,7 +18,7 @@ pub(super) fn of_target(source: &Source<'_>, target: &str, chosen: &[&CellSummar
     let cells = source.cells.all.iter().enumerate();
     let of_target = cells.filter(|(_, cell)| {
         cell.cell.target == target
-            && operation::reads_samples(&cell.cell)
+            && operation::moves_samples(&cell.cell)
             && treatment::from_cache(&cell.cell) == FromMemory::Nothing
     });
     // All cells of the target: a change of the storage shows in each, and any one alone has too few repetitions to tell

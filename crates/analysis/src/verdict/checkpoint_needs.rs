@@ -171,7 +171,7 @@ impl Asked<'_> {
         let need = self.source.cells.need.as_ref().ok();
         let is_apart = is_written
             && self.need.kind == SaveKind::Async
-            && need.is_some_and(feed::Need::asks_reads)
+            && need.is_some_and(feed::Need::asks_rate)
             && !saves_as_asked(self.need, cell);
         let hosts = self.scope(part, cell).hosts_open();
         let late = Doubt::SomeLate { late: timed.late, made: timed.made };

@@ -1,6 +1,6 @@
 //! How the cell was read that a verdict rests on.
 
-use feed::{Cache, Pages};
+use feed::{Cache, Durability, Pages};
 
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::cells::Cells;
@@ -32,6 +32,8 @@ pub enum Condition {
         /// Whether no name or inode was in memory before.
         names_dropped: bool,
     },
+    /// Writes, and what the storage promises of one that ended.
+    Kept(Durability),
     /// Buffers lay in huge pages, which no loader has.
     HugePages,
 }
@@ -49,7 +51,7 @@ pub(super) fn of_cell(cells: &Cells<'_>, cell: &CellSummary) -> Vec<Condition> {
         .zip(paced)
         .map(|(pace, paced)| Condition::Paced { arrivals: pace.arrivals.clone(), paced });
     // The strongest condition speaks for all: whoever reads that it came from memory need not be told of which samples.
-    let read = if cell.cell.cache == Cache::Warm {
+    let read = if cell.cell.cache == Cache::Warm && !operation::is_write(&cell.cell) {
         Some(Condition::Warm)
     } else if let Some(tier) = &cell.cell.tier {
         Some(Condition::ThroughTier(TierSize::of(tier)))
@@ -63,12 +65,13 @@ pub(super) fn of_cell(cells: &Cells<'_>, cell: &CellSummary) -> Vec<Condition> {
     // Said though it is a setting: loaders have no such buffers, and do not gain what these bring.
     let huge = cell.cell.pages.as_ref().is_some_and(|pages| *pages == Pages::Huge);
     let huge = huge.then_some(Condition::HugePages);
-    paced.into_iter().chain(read).chain(files).chain(huge).collect()
+    let kept = cell.cell.durability.as_ref().and_then(record::Word::known).map(Condition::Kept);
+    paced.into_iter().chain(read).chain(files).chain(kept).chain(huge).collect()
 }
 
 /// Whether the cell's target was read in another way too.
 fn is_one_of_several(cells: &Cells<'_>, cell: &CellSummary) -> bool {
     let own = Panel::of(cell);
     let of_target = cells.all.iter().filter(|other| other.cell.target == cell.cell.target);
-    of_target.filter(|other| operation::reads_samples(&other.cell)).any(|other| !own.is_way_of(cells, other))
+    of_target.filter(|other| other.line.is_some()).any(|other| !own.is_way_of(cells, other))
 }

@@ -139,7 +139,7 @@ fn of_target(source: &Source<'_>, target: &Target) -> Result<Verdict, NoVerdict>
 /// What is said of the reads of a target; nothing where the need asks for none.
 fn of_reads(source: &Source<'_>, target: &Target) -> Result<Option<ReadVerdict>, NoVerdict> {
     let cells = &source.cells;
-    if cells.need.as_ref().is_ok_and(|need| !need.asks_reads()) {
+    if cells.need.as_ref().is_ok_and(|need| !need.asks_rate()) {
         return Ok(None);
     }
     let chosen = choice::judged(cells, &target.name);
@@ -170,13 +170,14 @@ fn no_verdict(cells: Cells<'_>, target: &str) -> Option<NoVerdict> {
     if let Some(played) = accelerators.filter(|played| *played != named).max() {
         return Some(NoVerdict::OtherJob { played, named });
     }
-    let operations = |is_of_kind: fn(&record::Cell) -> bool| {
+    let operations = |is_of_kind: &dyn Fn(&record::Cell) -> bool| {
         let measured = of_target().filter(|cell| cell.is_measured() && is_of_kind(&cell.cell));
         let operations: BTreeSet<String> = measured.map(|cell| cell.cell.operation.to_string()).collect();
         (!operations.is_empty()).then(|| operations.into_iter().collect())
     };
-    let moved = operations(operation::is_transfer).map(|operations| NoVerdict::NothingRead { operations });
-    let names = || operations(operation::is_metadata).map(|operations| NoVerdict::NamesAlone { operations });
+    let is_moved = |cell: &record::Cell| operation::is_transfer(cell) || operation::is_write(cell);
+    let moved = operations(&is_moved).map(|operations| NoVerdict::NothingRead { operations });
+    let names = || operations(&operation::is_metadata).map(|operations| NoVerdict::NamesAlone { operations });
     // Bytes first: a target that was written to and listed is known by what it moved.
     moved.or_else(names)
 }

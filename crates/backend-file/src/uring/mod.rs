@@ -60,11 +60,7 @@ pub(crate) struct RingBlocks {
 
 impl RingBlocks {
     /// Opens a ring on the calling thread, which alone may use it.
-    pub(crate) fn open(
-        table: Arc<FileTable>,
-        how: How,
-        spec: &QueueSpec<'_>,
-    ) -> Result<Self, StoreError> {
+    pub(crate) fn open(table: Arc<FileTable>, how: How, spec: &QueueSpec<'_>) -> Result<Self, StoreError> {
         let ring = Ring::open(spec.depth).map_err(|error| available::refused(&error))?;
         let buffers = Buffers::register(&ring, spec.arena, spec.registered)?;
         let registration = Registration::register(&ring, &table, spec.registered)?;

@@ -130,7 +130,8 @@ impl Calls {
         out: &mut Vec<u8>,
     ) {
         let call = self.begin(id, Procedure::Write, out);
-        let call = call.opaque(file.as_slice()).long(offset).word(count).word(stable_how(durability)).word(count);
+        let call =
+            call.opaque(file.as_slice()).long(offset).word(count).word(stable_how(durability)).word(count);
         call.end((count as usize).next_multiple_of(4));
     }
 

@@ -314,9 +314,7 @@ impl Protocol for Nfs {
             Some(Operation::Read) => {
                 Phases { names: &["send_ns", "reply_ns", "body_ns"], marks: &[Mark::Sent, Mark::Head] }
             }
-            Some(Operation::Write) => {
-                Phases { names: &["send_ns", "reply_ns"], marks: &[Mark::Sent] }
-            }
+            Some(Operation::Write) => Phases { names: &["send_ns", "reply_ns"], marks: &[Mark::Sent] },
             Some(Operation::ReadFile) => {
                 Phases { names: &["lookup_ns", "read_ns"], marks: &[Mark::Reply(0)] }
             }

@@ -414,7 +414,10 @@ fn a_measured_write_is_cut_to_what_the_server_takes_and_is_kept_as_asked() {
     assert_eq!(answer(&mut nfs, &mut task, 0, &written(952, 1)).unwrap().1, Outcome::Ended(Ok(3000)));
     let mut task = nfs.task(Op::Write { object: 1, offset: 0, len: 8 }).unwrap();
     nfs.next(&mut task, 2, &mut out).unwrap();
-    assert!(answer(&mut nfs, &mut task, 0, &written(8, 0)).is_err(), "DATA_SYNC was asked, UNSTABLE answered");
+    assert!(
+        answer(&mut nfs, &mut task, 0, &written(8, 0)).is_err(),
+        "DATA_SYNC was asked, UNSTABLE answered"
+    );
 }
 
 #[test]

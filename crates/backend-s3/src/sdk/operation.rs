@@ -398,7 +398,8 @@ impl Shared {
                 let _permit = self.connections.acquire().await;
                 self.list(folder).await
             }
-            Op::Write { .. } => Err(OpError::from_errno(libc::EOPNOTSUPP)),
+            // Refused where a queue is opened.
+            Op::Write { .. } => Err(plain(ErrorKind::Other)),
         }
     }
 }

@@ -74,13 +74,7 @@ fn open(
     Ok(super::Opened { queue, free: arena.buffers() })
 }
 
-fn what_was_written_is_read(
-    fixture: &Fixture,
-    own: &Own,
-    cache: Cache,
-    durability: Durability,
-    round: u8,
-) {
+fn what_was_written_is_read(fixture: &Fixture, own: &Own, cache: Cache, durability: Durability, round: u8) {
     let writes = Writes { owned: &own.owned, durability };
     let super::Opened { mut queue, mut free } =
         open(fixture, own, cache, Some(writes)).expect("the queue opens");
@@ -95,8 +89,10 @@ fn what_was_written_is_read(
         .flat_map(|object| (0..BLOCKS).map(move |number| (object, number * block)))
         .map(|(object, offset)| (object, offset, block.min(bytes - offset) as u32))
         .collect();
-    let ops: Vec<Op> =
-        places.iter().map(|(object, offset, len)| Op::Write { object: *object, offset: *offset, len: *len }).collect();
+    let ops: Vec<Op> = places
+        .iter()
+        .map(|(object, offset, len)| Op::Write { object: *object, offset: *offset, len: *len })
+        .collect();
     let mut written = vec![0; ops.len()];
     drive(&mut *queue, &mut free, &ops, (&fixture.clock, LATER_NS), |number, completion| {
         let (_, _, len) = places[number];

@@ -50,6 +50,7 @@ fn changes(cell: &Cell) -> Vec<(&'static str, Change, Vec<Axis>)> {
         submit_batch: _,
         complete_batch: _,
         pages: _,
+        durability: _,
         auto_group: _,
         axes: _,
     } = *cell;
@@ -82,6 +83,7 @@ fn changes(cell: &Cell) -> Vec<(&'static str, Change, Vec<Axis>)> {
         ("submit_batch", |cell| cell.submit_batch = None, vec![]),
         ("complete_batch", |cell| cell.complete_batch = Some(7), vec![]),
         ("pages", |cell| cell.pages = Some("huge".into()), vec![Axis::Pages]),
+        ("durability", |cell| cell.durability = Some("full".into()), vec![Axis::Durability]),
         ("auto_group", |cell| cell.auto_group = None, vec![]),
         ("axes", |cell| cell.axes.push(words("unheard_of")), vec![Axis::Other]),
     ]

@@ -98,6 +98,7 @@ fn distinction(of: &Distinction) -> String {
             Axis::Advice => words.value.clone(),
             // Columns are narrow: what differs comes first.
             Axis::Pages => format!("{} pages", words.value),
+            Axis::Durability => format!("kept: {}", words.value),
             _ => format!("{} {}{}", words.name, words.value, words.unit),
         },
         Distinction::Streams(streams) => feed::counted_noun((*streams).into(), "stream"),

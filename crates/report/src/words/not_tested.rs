@@ -33,6 +33,7 @@ fn words(of: &NotTested) -> String {
         NotTested::Later { under_load_ns } => {
             format!("burst credits and slow changes ({} under load)", format_duration_ns(*under_load_ns))
         }
+        NotTested::SteadyFlash => "flash that was written full before (its erased blocks run out)".to_owned(),
         // Said of nearly every run: files are held open so that reads alone are measured, which loaders rarely
         // do.
         NotTested::Opening { opens: 0 } => "opening files per sample (files are held open)".to_owned(),
@@ -79,6 +80,7 @@ mod tests {
                 NotTested::BackingFile { path: "/data/disk.img".to_owned() },
                 "loop device over /data/disk.img: this machine's cache of that file not excluded",
             ),
+            (NotTested::SteadyFlash, "flash that was written full before (its erased blocks run out)"),
             (NotTested::InterfaceRate, "the interface's own limit (its rate is not known)"),
             (
                 NotTested::RemoteServer { target: "disk".to_owned() },

@@ -4,7 +4,7 @@ use analysis::{
     Cause, ClearsOtherwise, Condition, Flag, LoadScope, NoLine, NoVerdict, NothingMeasured, Percentile,
     Played, ReadVerdict, Scope, Unreached, WayApart,
 };
-use feed::{counted_noun, format_bps, format_bytes, group_digits};
+use feed::{Durability, counted_noun, format_bps, format_bytes, group_digits};
 use record::CheckpointPlan;
 
 use super::share::{of_line, percent, utilization};
@@ -296,7 +296,17 @@ fn condition(of: &Condition) -> String {
             let names = if *names_dropped { "" } else { ", names possibly in memory" };
             format!("files opened one by one{names}")
         }
+        Condition::Kept(durability) => kept(*durability).to_owned(),
         Condition::HugePages => "into buffers of huge pages, which loaders do not have".to_owned(),
+    }
+}
+
+/// What a write that ended is promised to be.
+fn kept(durability: Durability) -> &'static str {
+    match durability {
+        Durability::None => "writes of which nothing is promised: the storage may hold them in memory alone",
+        Durability::Data => "writes that are kept when they end",
+        Durability::Full => "writes that are kept when they end, with all that is known of their file",
     }
 }
 

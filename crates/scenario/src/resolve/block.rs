@@ -79,7 +79,7 @@ impl Blocks {
 
     /// Number of block sizes per sample size.
     pub(super) fn count(&self, operation: Operation) -> usize {
-        if operation.reads_bytes() { self.listed.as_ref().map_or(1, Vec::len) } else { 1 }
+        if operation.moves_bytes() { self.listed.as_ref().map_or(1, Vec::len) } else { 1 }
     }
 }
 

@@ -108,6 +108,7 @@ fn written(subject: &Subject<'_>, problems: &mut Problems) -> Option<Option<Vec<
 fn default_choice(engine: Engine, operation: Operation, facts: &PathFacts) -> Choice {
     let cache = match (operation, engine) {
         (Operation::Stat | Operation::GetAttr | Operation::List, _) => Cache::Warm,
+        (Operation::Write, _) if facts.direct_align_bytes.is_none() => Cache::Warm,
         // A map is the page cache; direct I/O through it does not exist.
         (_, Engine::Mmap) => Cache::Cold,
         // Bypass by default: it needs no eviction, no root, and a machine with much memory cannot fake it.
@@ -153,6 +154,9 @@ fn is_about_pages(cache: Cache) -> bool {
 }
 
 fn refuse_for_task(choice: Choice, task: Task, tasks: usize) -> Option<Problem> {
+    if task.operation == Operation::Write {
+        return refuse_for_writes(choice, task, tasks);
+    }
     let span = choice.span.filter(|_| is_about_pages(choice.cache) && !task.operation.reads_bytes())?;
     let message = format!("{} means nothing for `{}`", choice.words(), task.operation.name());
     let help = "write cache = \"cold\", which evicts names and inodes, or \"warm\"";
@@ -162,6 +166,20 @@ fn refuse_for_task(choice: Choice, task: Task, tasks: usize) -> Option<Problem> 
             .at(span, "is about the pages of files")
             .also_if(task.span, "reads no bytes of files")
             .help(format!("{help}{several}")),
+    )
+}
+
+/// Nothing has to be out of the page cache for a write, which goes through it or around it.
+fn refuse_for_writes(choice: Choice, task: Task, tasks: usize) -> Option<Problem> {
+    let span = choice.span.filter(|_| !matches!(choice.cache, Cache::Warm | Cache::Bypass))?;
+    let several = if tasks > 1 { "; or measure the operations in scenarios of their own" } else { "" };
+    Some(
+        Problem::new(format!("{} means nothing for `write`", choice.words()))
+            .at(span, "is about bytes that are read")
+            .also_if(task.span, "reads none")
+            .help(format!(
+                "write cache = \"bypass\", or \"warm\" for writes through the page cache{several}"
+            )),
     )
 }
 

@@ -18,6 +18,7 @@ use super::network;
 use super::reading;
 use super::schedule::{List, Series};
 use super::target::Resolved;
+use super::writes;
 
 /// Reads outstanding per thread by default: one thread drives about this many without being the limit.
 const DEPTH_PER_THREAD: u32 = 64;
@@ -57,6 +58,7 @@ pub(super) fn expand(
         let of_cells = points(resolved, &shared).filter_map(|(_, point)| point.connections);
         network::refuse_unused(resolved, of_cells, load, problems);
         limits::alignment(resolved, datasets, load, problems);
+        writes::refuse(resolved, datasets, load, problems);
         let first = cells.len();
         for (curve, point) in points(resolved, &shared) {
             is_advised |= takes_advice(point.lane.engine, point.operation, point.cache);
@@ -86,7 +88,9 @@ pub(super) fn refuse_too_many(
     let shared = [datasets.samples.len(), load.orders.count(), load.schedule.depths().count()];
     let per_way = shared.iter().map(|length| *length as u128).product::<u128>();
     let of_way = |target: &Resolved<'_>, way: &Way| {
-        let buffers = load.blocks.count(way.operation) * load.pages.count(way.operation.reads_bytes());
+        let buffers = load.blocks.count(way.operation)
+            * load.pages.count(way.operation.moves_bytes())
+            * load.durability.count(way.operation == Operation::Write);
         let caches: usize =
             way.caches.iter().map(|cache| load.fadvise.count(may_take_advice(target, way, *cache))).sum();
         (buffers * caches * connections(target) * target.tiers.len()) as u128
@@ -112,6 +116,7 @@ pub(super) fn lists(
         list(load.tasks.first().and_then(|task| task.span), load.tasks.len(), "operations"),
         list(load.blocks.span, load.blocks.count(Operation::Read), "block sizes"),
         list(load.pages.span, load.pages.count(true), "kinds of pages"),
+        list(load.durability.span, load.durability.count(true), "kinds of durability"),
         list(load.fadvise.span, load.fadvise.count(true), "kinds of advice"),
         list(load.orders.span, load.orders.count(), "access orders"),
     ];
@@ -155,6 +160,7 @@ struct Curve<'a> {
     dataset: usize,
     block: usize,
     pages: usize,
+    durability: usize,
     access: usize,
     cache: usize,
     fadvise: usize,
@@ -164,12 +170,13 @@ struct Curve<'a> {
 }
 
 /// Lengths of the axes of one operation by one engine, the slowest first.
-fn lengths(way: &Way, resolved: &Resolved<'_>, shared: &Shared<'_>) -> [usize; 9] {
+fn lengths(way: &Way, resolved: &Resolved<'_>, shared: &Shared<'_>) -> [usize; 10] {
     let Shared { datasets, load, .. } = *shared;
     [
         datasets.samples.len(),
         load.blocks.count(way.operation),
-        load.pages.count(way.operation.reads_bytes()),
+        load.pages.count(way.operation.moves_bytes()),
+        load.durability.count(way.operation == Operation::Write),
         load.orders.count(),
         way.caches.len(),
         // Whether a cell takes advice depends on its data too: where it does not, `Curve::at` keeps one cell of these.
@@ -191,14 +198,14 @@ fn curves_of<'a>(
     // that of the digits.
     (0..lengths.iter().product()).map(move |number: usize| {
         let mut rest = number;
-        let mut digits = [0; 9];
+        let mut digits = [0; 10];
         for (digit, length) in digits.iter_mut().zip(lengths).rev() {
             *digit = rest % length;
             rest /= length;
         }
-        let [dataset, block, pages, access, cache, fadvise, tier, series, connection] = digits;
+        let [dataset, block, pages, durability, access, cache, fadvise, tier, series, connection] = digits;
         let series = &shared.load.schedule.series[series];
-        Curve { way, dataset, block, pages, access, cache, fadvise, tier, series, connection }
+        Curve { way, dataset, block, pages, durability, access, cache, fadvise, tier, series, connection }
     })
 }
 
@@ -237,7 +244,8 @@ impl<'a> Curve<'a> {
             // without it.
             layout: sample.layout.filter(|layout| datasets.layouts > 1 || *layout != Layout::Files),
             block,
-            pages: load.pages.at(self.pages, operation.reads_bytes()),
+            pages: load.pages.at(self.pages, operation.moves_bytes()),
+            durability: load.durability.at(self.durability, operation == Operation::Write),
             access: load.orders.access(order, &self.series.load, depth),
             cache,
             fadvise: load.fadvise.at(self.fadvise, is_advised),
@@ -291,9 +299,10 @@ fn cell(index: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, sh
     let threads = threads(point, shared);
     let of = names::Of { resolved, index, lane: point.lane, seed: shared.seed };
     Cell {
-        dataset: point.dataset,
+        dataset: shared.datasets.of_operation(point.dataset, point.operation),
         // `load.operation` takes no copy and no checkpoint, by its vocabulary.
-        task: Task::plain(point.operation).expect("a load asks for no copy and no checkpoint"),
+        task: Task::plain(point.operation)
+            .unwrap_or_else(|| Task::Write(point.durability.unwrap_or_default())),
         load: point.load,
         advice: point.fadvise.unwrap_or(point.lane.advice),
         pages: point.pages.unwrap_or_default(),
@@ -314,7 +323,7 @@ fn cell(index: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, sh
 fn submit_batch(resolved: &Resolved<'_>, point: &Point<'_>, per_thread: u32, load: &Load) -> u32 {
     let merged = resolved.target.config.is_storage()
         && resolved.network.is_none()
-        && point.operation == Operation::Read
+        && matches!(point.operation, Operation::Read | Operation::Write)
         && is_in_order(point)
         && point.cache == Cache::Bypass;
     match load.written.submit_batch.given() {

@@ -14,6 +14,7 @@ use super::block::{Blocks, Sample};
 use super::device::Devices;
 use super::packing::{self, Content, Written};
 use super::spread;
+use super::task::Task;
 
 /// Bytes of a dataset by default. Written in seconds to a fast disk, in a minute or two to a slow one; a scenario that is to
 /// decide something about a server with memory of its own names a larger one.
@@ -35,9 +36,35 @@ pub(super) struct Datasets {
     pub(super) samples: Vec<Sample>,
     /// Layouts that are compared.
     pub(super) layouts: usize,
+    /// What is written over begins here in `specs`, in the order of `samples`; 0 where nothing is only read.
+    written_from: usize,
 }
 
 impl Datasets {
+    /// The dataset of an operation: what is written over is apart from what is read, which is held against its bytes.
+    pub(super) fn of_operation(&self, index: usize, operation: Operation) -> usize {
+        if operation == Operation::Write { self.written_from + index } else { index }
+    }
+
+    /// Adds what is written over.
+    fn with_written(mut self, tasks: &[Task]) -> Self {
+        let is_write = |task: &Task| task.operation == Operation::Write;
+        let written_over = |spec: &DatasetSpec| match spec {
+            DatasetSpec::Generate(generate) => {
+                DatasetSpec::Generate(plan::Generate { written_over: true, ..*generate })
+            }
+            existing @ DatasetSpec::Existing(_) => existing.clone(),
+        };
+        let written: Vec<DatasetSpec> = self.specs.iter().map(written_over).collect();
+        if tasks.iter().all(is_write) {
+            self.specs = written;
+        } else if tasks.iter().any(is_write) {
+            self.written_from = self.specs.len();
+            self.specs.extend(written);
+        }
+        self
+    }
+
     /// Whether all files have the sample size.
     pub(super) fn is_uniform(&self) -> bool {
         let fixed = |spec: &DatasetSpec| {
@@ -67,12 +94,12 @@ pub(super) fn resolve(
     document: &Document,
     need: Option<&feed::Need>,
     devices: &Devices,
-    order: Option<FileOrder>,
+    (tasks, order): (&[Task], Option<FileOrder>),
     problems: &mut Problems,
 ) -> Option<Datasets> {
     let written = &document.dataset;
     match written.source.value_or(Origin::default())? {
-        Origin::Generate => generated(document, need, problems),
+        Origin::Generate => Some(generated(document, need, problems)?.with_written(tasks)),
         Origin::Existing => existing(written, need, devices, order, problems),
     }
 }
@@ -103,7 +130,7 @@ fn generated(document: &Document, need: Option<&feed::Need>, problems: &mut Prob
             samples.push(Sample { layout: Some(layout.layout), ..*sample });
         }
     }
-    Some(Datasets { origin: Origin::Generate, specs, samples, layouts: layouts.len() })
+    Some(Datasets { origin: Origin::Generate, specs, samples, layouts: layouts.len(), written_from: 0 })
 }
 
 /// One dataset: a layout and a sample size.
@@ -175,7 +202,8 @@ fn existing(
         order,
     };
     let samples = vec![Sample { layout, ..sample }];
-    Some(Datasets { origin: Origin::Existing, specs: vec![DatasetSpec::Existing(spec)], samples, layouts: 1 })
+    let specs = vec![DatasetSpec::Existing(spec)];
+    Some(Datasets { origin: Origin::Existing, specs, samples, layouts: 1, written_from: 0 })
 }
 
 /// The layout of the user's files. Where it is absent it is found later, unless a stated sample size says that files

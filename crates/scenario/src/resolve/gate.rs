@@ -109,16 +109,15 @@ pub(super) fn refuse_unjudged(
     let line = |bytes: Option<u64>| Some(need?.line_bps(bytes? as f64));
     let judged = load.tasks.iter().any(|task| {
         let mut lines = datasets.samples.iter().map(|sample| line(sample.bytes));
-        let reaches =
-            |line| load.schedule.series.iter().any(|of| pace::reaches_line(&of.load, task.operation, line));
-        lines.any(reaches)
+        let reaches = |line| load.schedule.series.iter().any(|of| pace::reaches_line(&of.load, line));
+        need.is_none_or(|need| need.is_of(task.operation)) && lines.any(reaches)
     });
     if !judged {
         let problem = Problem::new("`gate.feeds` could never be met: no cell is held against the line")
             .at(feeds, "needs a verdict")
             .also_if(load.schedule.rate_span, "offers less than the line");
-        let silent = load.tasks.iter().filter(|task| !task.operation.reads_bytes());
-        let problem = silent.fold(problem, |problem, task| problem.also_if(task.span, "reads no bytes"));
+        let silent = load.tasks.iter().filter(|task| !task.operation.moves_bytes());
+        let problem = silent.fold(problem, |problem, task| problem.also_if(task.span, "moves no bytes"));
         problems.push(problem.help("read bytes, at rate = \"line\" or more; or remove the gate"));
     }
 }

@@ -155,7 +155,8 @@ fn too_large(key: &str, batch: &Entry<Depth>, (most, depth): (u32, u32), load: &
 /// several samples each, so their size does not follow from a sample's; a whole file is read in as many blocks
 /// as it takes.
 pub(super) fn blocks(datasets: &Datasets, blocks: &Blocks, tasks: &[Task], problems: &mut Problems) {
-    if tasks.iter().all(|task| task.operation != Operation::Read) || datasets.fits(blocks) {
+    let has_blocks = |task: &Task| matches!(task.operation, Operation::Read | Operation::Write);
+    if !tasks.iter().any(has_blocks) || datasets.fits(blocks) {
         return;
     }
     let files = datasets.samples.iter().filter(|sample| sample.layout == Some(Layout::Files));

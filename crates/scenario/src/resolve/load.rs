@@ -1,6 +1,6 @@
 //! Operations, depths, blocks and access orders that every target shares.
 
-use plan::{Advice, Pages};
+use plan::{Advice, Durability, Pages};
 
 use crate::diagnostic::Span;
 use crate::list::Axis;
@@ -23,6 +23,7 @@ pub(super) struct Load {
     pub(super) orders: Orders,
     pub(super) blocks: Blocks,
     pub(super) pages: Choices<Pages>,
+    pub(super) durability: Choices<Durability>,
     pub(super) fadvise: Choices<Advice>,
     /// Whether the accelerators of a job wait for each other for checkpoints: one thread alone can let them.
     pub(super) together: bool,
@@ -45,6 +46,11 @@ impl<T: Copy + Default + PartialEq> Choices<T> {
     /// it before there was a choice, and names are compared with those of old records.
     pub(super) fn at(&self, index: usize, is_taken: bool) -> Option<T> {
         (is_taken && self.listed != [T::default()]).then(|| self.listed[index])
+    }
+
+    /// All that are listed, or the default.
+    pub(super) fn listed(&self) -> &[T] {
+        &self.listed
     }
 
     /// Number of choices.
@@ -71,6 +77,7 @@ pub(super) fn resolve(
         orders,
         blocks,
         pages: Choices::of(&written.pages)?,
+        durability: Choices::of(&written.durability)?,
         fadvise: Choices::of(&written.fadvise)?,
         together: false,
     })

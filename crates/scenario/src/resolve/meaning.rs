@@ -69,8 +69,12 @@ impl Scenario<'_> {
             Only::Trained | Only::SavedByJob => self.modes_rule_out(&[Mode::Training]),
             Only::Loader => self.modes_rule_out(&[Mode::Training, Mode::Closed]),
             Only::Bytes => {
-                let reads = self.tasks.iter().any(|task| task.operation.reads_bytes());
-                (!reads).then(|| self.tasks.iter().map(|task| (task.span, "reads no bytes")).collect())
+                let moves = self.tasks.iter().any(|task| task.operation.moves_bytes());
+                (!moves).then(|| self.tasks.iter().map(|task| (task.span, "moves no bytes")).collect())
+            }
+            Only::Writes => {
+                let writes = self.tasks.iter().any(|task| task.operation == Operation::Write);
+                (!writes).then(|| vec![(load.operation.span(), "writes none")])
             }
             Only::WholeObjects => {
                 let whole = self.tasks.iter().any(|task| task.operation == Operation::ReadFile);
@@ -214,14 +218,26 @@ struct Rule {
 // Operations without bytes have a rate as well, but the line is one of bytes or samples, and a share of it
 // would mean nothing.
 const PACED: Rule = Rule {
-    allows: Operation::reads_bytes,
-    message: "`{}` cannot be paced: it reads no bytes, and the rate is one of bytes",
-    asks: "reads no bytes",
+    allows: Operation::moves_bytes,
+    message: "`{}` cannot be paced: it moves no bytes, and the rate is one of bytes",
+    asks: "moves no bytes",
     because: "is a rate of bytes",
     help: "measure it in a scenario of its own, with load.mode = \"closed\"",
 };
-const TRAINING: Rule =
-    Rule { message: "`{}` feeds no training job: it reads no bytes", because: "plays a job", ..PACED };
+const TRAINING: Rule = Rule {
+    allows: Operation::reads_bytes,
+    message: "`{}` feeds no training job: it reads no bytes",
+    asks: "reads no bytes",
+    because: "plays a job",
+    ..PACED
+};
+const EXISTING: Rule = Rule {
+    allows: |operation| operation != Operation::Write,
+    message: "`{}` would change data of the user's, which feedline never does",
+    asks: "writes over them",
+    because: "here the data is the user's",
+    help: "remove dataset.source: feedline then makes files of its own at that path, and writes over those",
+};
 // Whole shards could be read, opened and closed, and would show the storage's largest read: no loader of
 // samples does it.
 const SHARDS: Rule = Rule {
@@ -285,6 +301,9 @@ impl Scenario<'_> {
             Some((Mode::Paced, span)) => rules.push((&PACED, span)),
             Some((Mode::Training, span)) => rules.push((&TRAINING, span)),
             Some((Mode::Closed, _)) | None => {}
+        }
+        if self.reads_existing() {
+            rules.push((&EXISTING, self.document.dataset.source.key()));
         }
         for (layout, span) in self.layouts().unwrap_or_default() {
             match layout {

@@ -38,6 +38,7 @@ mod task;
 mod tier;
 mod training;
 mod work;
+mod writes;
 
 pub use dataset::SIZE_DEFAULT_BYTES;
 pub(crate) use need::is_of_checkpoints_alone;
@@ -61,19 +62,20 @@ pub(crate) fn plan(
 ) -> Option<Plan> {
     // The need comes first, since samples, jobs and lines take their defaults from it.
     let need = need::resolve(written, problems);
-    if let Some(need) = need.as_ref().filter(|need| !need.asks_reads()) {
+    if let Some(need) = need.as_ref().filter(|need| !need.asks_rate()) {
         return checkpoints_alone::plan(name, written, need.clone(), host, problems);
     }
     let devices = device::Devices::of(written, host);
     let tasks = task::tasks(written);
     let order = order::resolve(written, &tasks, host, problems);
-    let datasets = dataset::resolve(written, need.as_ref(), &devices, order, problems);
+    let datasets = dataset::resolve(written, need.as_ref(), &devices, (&tasks, order), problems);
     if let Some((need, datasets)) = need.as_ref().zip(datasets.as_ref()) {
         hold::refuse(&hold::HoldInput { document: written, need, datasets, tasks: &tasks }, problems);
     }
     let scenario = meaning::Scenario { document: written, tasks: &tasks, devices: &devices };
     scenario.refuse_keys(problems);
     scenario.refuse_operations(problems);
+    writes::refuse_other_need(written, &tasks, problems);
     // Before the targets, each of which has to know through which caches it is read.
     let tiers = tier::resolve(written, host, problems);
     let targets = targets::resolve(written, &tasks, &tiers.clone().unwrap_or_default(), host, problems);

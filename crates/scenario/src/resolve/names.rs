@@ -1,8 +1,8 @@
 //! What a cell is called, and what distinguishes it: one combination of what a scenario lists.
 
 use plan::{
-    Access, Advice, Axis, Cache, Cell, Engine, Fetch, Layout, Load, Operation, Pages, Registered, Streams,
-    Tier, Training,
+    Access, Advice, Axis, Cache, Cell, Durability, Engine, Fetch, Layout, Load, Operation, Pages, Registered,
+    Streams, Tier, Training,
 };
 
 use super::block::{Block, Sample};
@@ -109,6 +109,8 @@ pub(super) struct Point<'a> {
     pub(super) block: Block,
     /// Pages of the buffers, where the name says them.
     pub(super) pages: Option<Pages>,
+    /// What is promised of a write, where the name says it.
+    pub(super) durability: Option<Durability>,
     pub(super) access: Access,
     pub(super) cache: Cache,
     /// Advice to the kernel, where the name says it.
@@ -145,9 +147,12 @@ pub(super) fn of_reads(resolved: &Resolved<'_>, point: &Point<'_>, threads: u32)
         .with(operation, |name, operation| name.both("operation", operation))
         .with(point.layout, |name, layout| name.both("layout", layout.name()))
         .sample(point.sample)
-        .with(point.operation.reads_bytes().then_some(point.block.bytes), Name::block)
+        .with(point.operation.moves_bytes().then_some(point.block.bytes), Name::block)
         .with(point.pages.map(Pages::name), |name, pages| {
             name.word(format!("{pages}-pages")).axis("pages", pages, "")
+        })
+        .with(point.durability.map(Durability::name), |name, durability| {
+            name.word(format!("kept-{durability}")).axis("durability", durability, "")
         })
         .order(point)
         .cache(point.cache)

@@ -22,7 +22,7 @@ struct Form {
 
 // A table and not four parsers: a key that is allowed in one form and forgotten in another would otherwise
 // be ignored there.
-const FORMS: [Form; 4] = [
+const FORMS: [Form; 5] = [
     Form {
         name: "a workload profile",
         own: &["workload", "accelerator"],
@@ -36,6 +36,13 @@ const FORMS: [Form; 4] = [
         required: &["rate"],
         optional: &["utilization", "checkpoint"],
         spec: rate,
+    },
+    Form {
+        name: "a rate of writes",
+        own: &["write_rate"],
+        required: &["write_rate"],
+        optional: &["utilization", "checkpoint"],
+        spec: write_rate,
     },
     Form {
         name: "a batch and its step time",
@@ -114,6 +121,12 @@ fn for_mode(spec: NeedSpec, mode: Option<Mode>) -> NeedSpec {
         }
         spec => spec,
     }
+}
+
+/// Whether a need is one of writes.
+pub(super) fn is_of_writes(need: &Field<Need>) -> bool {
+    let Some(Need::Table(table)) = need.given().map(|entry| &entry.value) else { return false };
+    table.write_rate.key().is_some()
 }
 
 /// The workload of a need that names one.
@@ -209,6 +222,13 @@ fn profile(table: &NeedTable) -> Option<NeedSpec> {
 fn rate(table: &NeedTable) -> Option<NeedSpec> {
     Some(NeedSpec::Rate {
         bytes_per_s: table.rate.given()?.value.0,
+        utilization: table.utilization.optional()?,
+    })
+}
+
+fn write_rate(table: &NeedTable) -> Option<NeedSpec> {
+    Some(NeedSpec::WriteRate {
+        bytes_per_s: table.write_rate.given()?.value.0,
         utilization: table.utilization.optional()?,
     })
 }

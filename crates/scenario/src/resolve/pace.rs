@@ -1,6 +1,6 @@
 //! When operations are issued: as soon as others have ended, or each at its time.
 
-use plan::{Arrivals, Load, Operation, Pace, Rate};
+use plan::{Arrivals, Load, Pace, Rate};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::offered::Offered;
@@ -137,14 +137,13 @@ pub(super) fn rate_words(rate: Rate) -> (String, (String, &'static str)) {
     }
 }
 
-/// Whether a verdict is possible: bytes are read, at the rate of the line or faster.
-pub(super) fn reaches_line(load: &Load, operation: Operation, line_bps: Option<f64>) -> bool {
-    let offered = match load {
+/// Whether a load offers the rate of the line, or more.
+pub(super) fn reaches_line(load: &Load, line_bps: Option<f64>) -> bool {
+    match load {
         Load::Closed | Load::Training(_) => true,
         Load::Paced(pace) => match pace.rate {
             Rate::OfLine { share } => share >= 1.0,
             Rate::Bytes { per_s } => line_bps.is_none_or(|line_bps| per_s >= line_bps),
         },
-    };
-    offered && operation.reads_bytes()
+    }
 }

@@ -7,6 +7,8 @@ use crate::list::Item;
 use crate::words::{Mode, Word};
 use crate::written::{Depths, Document, Load as Written};
 
+use super::need;
+
 /// An operation, and where it was written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Task {
@@ -37,7 +39,11 @@ pub(super) fn tasks(document: &Document) -> Vec<Task> {
             // MLPerf's loaders open, read and close each file, and a job that skips the opening is easier
             // on a storage than the one it stands for.
             let training = written.operation.is_absent() && mode == Mode::Training && !is_packed(document);
-            let operation = if training { Operation::ReadFile } else { Operation::Read };
+            let operation = match training {
+                true => Operation::ReadFile,
+                false if need::is_of_writes(&document.need) => Operation::Write,
+                false => Operation::Read,
+            };
             vec![Task { operation, span: span.filter(|_| training) }]
         }
         Some(entry) => {

@@ -1,13 +1,13 @@
 //! `load` as written.
 
 use feed::Access;
-use plan::{Cache, Operation, Pages};
+use plan::{Cache, Durability, Operation, Pages};
 
 use crate::diagnostic::Problems;
 use crate::document::{Node, Value};
 use crate::list::Axis;
 use crate::offered::Offered;
-use crate::only::Only::{Bytes, ClosedLoop, Neighbours, Paced, Streams};
+use crate::only::Only::{Bytes, ClosedLoop, Neighbours, Paced, Streams, Writes};
 use crate::reader::Written;
 use crate::table::{Table, table};
 use crate::value::{Count, Pause, Size, Whole, schema};
@@ -53,7 +53,7 @@ schema!(Depths, "queue_depth", |generator| { "anyOf": [{ "const": "auto" }, Axis
 table! {
     /// How reads are made. A list is an axis: every value is measured.
     pub(crate) struct Load {
-        /// What is done over and over. Default: read; of a training load, read_file, and `read` only where every sample has
+        /// What is done over and over. Default: read, or write where the need is one of writes; of a training load, read_file, and `read` only where every sample has
         /// as many blocks.
         operation: Axis<Word<Operation>>,
         /// When the next read is issued. Default: closed.
@@ -91,6 +91,8 @@ table! {
         /// Pages that the buffers of reads are made of. With huge ones a device is told less for each read, which can make
         /// direct reads of large blocks twice as fast as a loader's. Default: base.
         pages: Axis<Word<Pages>> => [Bytes],
+        /// What the storage has promised of a write when it ends. Default: data.
+        durability: Axis<Word<Durability>> => [Writes],
         /// Order of the reads. Default: shuffled_shards of the layouts webdataset and tfrecord, else shuffled_epoch.
         access: Axis<Word<Access>>,
         /// Shards that are read side by side, of orders that stream them. Default: the queue depth, at most 16; of a

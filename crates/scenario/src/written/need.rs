@@ -65,11 +65,12 @@ table! {
     #[schemars(extend("oneOf" = [
         { "required": ["workload", "accelerator", "count"] },
         { "required": ["rate"] },
+        { "required": ["write_rate"] },
         { "required": ["batch", "step_time", "sample_size", "count"] },
         { "required": ["tokens_per_second", "token_size"] },
         { "required": ["checkpoint"], "not": { "anyOf": [
-            { "required": ["workload"] }, { "required": ["rate"] }, { "required": ["batch"] },
-            { "required": ["tokens_per_second"] },
+            { "required": ["workload"] }, { "required": ["rate"] }, { "required": ["write_rate"] },
+            { "required": ["batch"] }, { "required": ["tokens_per_second"] },
         ] } },
     ]))]
     pub(crate) struct NeedTable {
@@ -91,6 +92,8 @@ table! {
         scope: Word<Scope>,
         /// Bytes or bits per second that this client must deliver.
         rate: Rate,
+        /// Bytes or bits per second that this client must be able to write, in place of reads.
+        write_rate: Rate,
         /// Samples that one accelerator consumes in one step.
         batch: Count,
         /// Time that one step computes.

@@ -18,7 +18,7 @@ pub(crate) fn words(plan: &Plan) -> String {
             restore.unwrap_or_default()
         )
     });
-    let reads = need.asks_reads().then(|| of_reads(plan));
+    let reads = need.asks_rate().then(|| of_reads(plan));
     reads.into_iter().chain(checkpoint).collect::<Vec<_>>().join("; ")
 }
 

@@ -1,0 +1,89 @@
+//! What writes ask of a target and of its data, and what a need and a load must agree on.
+
+use plan::{Cache, Durability, Operation};
+
+use crate::diagnostic::{Problem, Problems};
+use crate::written::Document;
+
+use super::dataset::Datasets;
+use super::load::Load;
+use super::need;
+use super::target::Resolved;
+use super::task::Task;
+
+/// Refuses writes that would not be what they are called.
+pub(super) fn refuse(target: &Resolved<'_>, datasets: &Datasets, load: &Load, problems: &mut Problems) {
+    let writes = target.ways.iter().filter(|way| way.operation == Operation::Write);
+    let caches: Vec<Cache> = writes.flat_map(|way| way.caches.iter().copied()).collect();
+    problems.extend(caches.contains(&Cache::Warm).then(|| into_memory(target, load)).flatten());
+    problems.extend(caches.contains(&Cache::Bypass).then(|| unaligned(target, datasets, load)).flatten());
+}
+
+/// A write into the page cache of which nothing is promised is a copy in memory: a storage need not be there for it.
+fn into_memory(target: &Resolved<'_>, load: &Load) -> Option<Problem> {
+    if target.network.is_some() || !load.durability.listed().contains(&Durability::None) {
+        return None;
+    }
+    let problem =
+        Problem::new("a write through the page cache of which nothing is promised is a copy in memory")
+            .at(load.durability.span.unwrap_or(target.at()), "promises nothing")
+            .also_if(load.written.cache.span(), "goes through the page cache");
+    Some(problem.help("write durability = \"data\", or cache = \"bypass\" where the path has direct I/O"))
+}
+
+/// Direct I/O writes whole blocks of the device: a last block that is shorter would make the file longer.
+fn unaligned(target: &Resolved<'_>, datasets: &Datasets, load: &Load) -> Option<Problem> {
+    let align = u64::from(target.direct_align_bytes?);
+    let help = |bytes: u64| {
+        let near = feed::format_bytes(bytes.next_multiple_of(align.max(4096)));
+        format!("write for example dataset.sample_size = \"{near}\", or load.cache = \"warm\"")
+    };
+    if !datasets.is_uniform() {
+        let problem =
+            Problem::new(format!("direct I/O writes multiples of {align} B here, and sizes spread"))
+                .at(target.at(), "of this path")
+                .also_if(load.written.operation.span(), "writes to the end of each file");
+        return Some(problem.help("write sizes that are equal, or load.cache = \"warm\""));
+    }
+    let odd = datasets
+        .samples
+        .iter()
+        .find(|sample| sample.bytes.is_some_and(|bytes| !bytes.is_multiple_of(align)))?;
+    let bytes = odd.bytes?;
+    let problem = Problem::new(format!("direct I/O writes multiples of {align} B here"))
+        .at(odd.span.unwrap_or(target.at()), format!("{} B is not a multiple", feed::group_digits(bytes)))
+        .also(target.at(), "of this path");
+    Some(problem.help(help(bytes)))
+}
+
+/// Refuses a load of which nothing could answer the need.
+pub(super) fn refuse_other_need(document: &Document, tasks: &[Task], problems: &mut Problems) {
+    let is_write = |task: &Task| task.operation == Operation::Write;
+    let of_writes = need::is_of_writes(&document.need);
+    let (is_missing, needs, help) = if of_writes {
+        (
+            !tasks.iter().any(is_write),
+            "is of writes",
+            "write load.operation = \"write\", or need = { rate = ... }",
+        )
+    } else {
+        let all = tasks.iter().all(is_write);
+        (
+            all,
+            "is of reads",
+            "write need = { write_rate = \"2 GB/s\" }, or load.operation = [\"read\", \"write\"]",
+        )
+    };
+    if is_missing {
+        let problem = Problem::new(if of_writes {
+            "the need is one of writes, and nothing is written"
+        } else {
+            "the need is one of reads, and nothing is read"
+        });
+        let problem = problem.at(document.need.span().unwrap_or_default(), needs);
+        let problem = tasks.iter().fold(problem, |problem, task| {
+            problem.also_if(task.span, if of_writes { "writes nothing" } else { "reads nothing" })
+        });
+        problems.push(problem.help(help));
+    }
+}
