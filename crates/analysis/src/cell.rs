@@ -226,7 +226,8 @@ pub(crate) fn add_flags_of_run(
     flags.extend(lines.ends.iter().flat_map(|end| validity::second_reading(end, &reps.used)));
     let system = SystemFigures::of_reps(&reps.used, context.cell);
     flags.extend(validity::not_from_storage(context, system.as_ref()));
-    flags.extend(crowd::others_read(context.storage, system.as_ref(), &reps.used));
+    flags.extend(crowd::others_read(context.cell, context.storage, system.as_ref(), &reps.used));
+    flags.extend(validity::not_written(context, system.as_ref()));
     flags.extend(crowd::others_wrote(context.cell, context.storage, system.as_ref()));
     flags.extend(missing(context, reps, lines));
     // A stable sort: among those that forbid, the order of the checks is that in which causes explain one another, and the

@@ -99,3 +99,5 @@ impl Verdict {
 mod checkpoint_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod write_tests;

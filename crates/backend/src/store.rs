@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use dataset::{Key, MARKER_NAME, Marker, Objects};
 
-use crate::{IoQueue, QueueSpec, StoreError};
+use crate::{IoQueue, Owned, QueueSpec, StoreError};
 
 /// An object found by a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,41 +85,13 @@ impl Residency {
     }
 }
 
-/// Proof that feedline may write and remove below a folder. Comes from [`Owned::claim`] alone.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Owned {
-    folder: Key,
-}
-
 impl Owned {
     /// Claims `folder` by the marker inside it.
     pub fn claim(store: &dyn Store, folder: &Key) -> Result<Self, StoreError> {
         let not_owned = || StoreError::NotOwned { folder: folder.clone() };
         let marker = folder.join(MARKER_NAME).map_err(|_| not_owned())?;
         // Read from the storage, not remembered: between two runs the folder may have been replaced by another's.
-        store.read_marker(&marker)?.map(|_| Self { folder: folder.clone() }).ok_or_else(not_owned)
-    }
-
-    /// The folder.
-    pub fn folder(&self) -> &Key {
-        &self.folder
-    }
-
-    /// Whether `key` lies below the folder; stores refuse to write or remove anything else.
-    pub fn covers(&self, key: &Key) -> bool {
-        // The slash is part of the rule: without it `data-2/x` would lie below the claim of `data`.
-        key.as_str().strip_prefix(self.folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
-    }
-
-    /// Refuses a key outside of what is owned.
-    ///
-    /// # Errors
-    /// [`StoreError::NotOwned`] names the folder that is another's.
-    pub fn refuse_others(&self, key: &Key) -> Result<(), StoreError> {
-        if self.covers(key) {
-            return Ok(());
-        }
-        Err(StoreError::NotOwned { folder: key.folder().unwrap_or_else(|| key.clone()) })
+        store.read_marker(&marker)?.map(|_| Self::proven(folder.clone())).ok_or_else(not_owned)
     }
 }
 

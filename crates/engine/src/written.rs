@@ -6,7 +6,7 @@
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
-use backend::{Buf, ErrorKind};
+use backend::{Buf, ErrorKind, StoreError};
 use dataset::payload::Payload;
 use dataset::{Order, ReadSpan};
 
@@ -135,6 +135,8 @@ pub(crate) fn read_again(
                 }
             }
             Ok(_) => recorder.count_error(ErrorKind::Eof),
+            // A model of a storage keeps nothing.
+            Err(StoreError::Unsupported { .. }) => {}
             Err(error) => recorder.count_error(error.kind()),
         }
     }

@@ -211,6 +211,8 @@ pub struct World {
     pub streams: Option<u32>,
     /// Whether samples are read as whole files.
     pub whole_files: bool,
+    /// Whether samples are written over, and the need is one of writes.
+    pub writes: bool,
     /// Whether the client's page cache is emptied instead of bypassed.
     pub cold: bool,
     /// Whether the storage is behind a network.
@@ -289,6 +291,7 @@ impl World {
             shards,
             streams: (shards && !trains && draw.unit() < 0.5).then_some(8),
             whole_files: !shards && draw.unit() < 0.3,
+            writes: false,
             // NFS in user space has no page cache of this machine to be cold.
             cold: !network && draw.unit() < 0.3,
             network,
@@ -306,6 +309,12 @@ impl World {
         world.take_job(draw);
         world.take_need();
         world.take_change(draw);
+        // Drawn last, so that what was drawn before there were writes stays as it is.
+        let may_write = world.states_rate && !world.shards && class != Class::ServerCache;
+        world.writes = may_write && draw.unit() < 0.5;
+        if world.writes {
+            (world.whole_files, world.cold) = (false, false);
+        }
         world
     }
 
@@ -539,7 +548,8 @@ impl World {
     fn need_line(&self) -> String {
         let Self { batch, step_ns, sample_bytes, hosts, utilization, .. } = self;
         let demand = if self.states_rate {
-            format!("rate = \"{:.0} B/s\"", self.line() / utilization * self.stored_bytes() as f64)
+            let key = if self.writes { "write_rate" } else { "rate" };
+            format!("{key} = \"{:.0} B/s\"", self.line() / utilization * self.stored_bytes() as f64)
         } else {
             let count = self.accelerators * hosts;
             let need_bytes = self.held.map_or(*sample_bytes, |held| held.need_bytes);
@@ -558,7 +568,9 @@ impl World {
         let mut lines = vec!["[load]".to_owned(), "threads = 1".to_owned()];
         lines.push(format!("block_size = \"{} B\"", self.read_bytes()));
         lines.extend(self.streams.map(|streams| format!("streams = {streams}")));
-        lines.push(format!("operation = \"{}\"", if self.whole_files { "read_file" } else { "read" }));
+        // What is done where the need is of writes is the default.
+        let operation = if self.whole_files { "read_file" } else { "read" };
+        lines.extend((!self.writes).then(|| format!("operation = \"{operation}\"")));
         lines.extend(self.cold.then(|| "cache = \"cold\"".to_owned()));
         let window =
             format!("[measure]\nwarmup = \"{}ns\"\nduration = \"{}ns\"", self.warmup_ns, self.window_ns);

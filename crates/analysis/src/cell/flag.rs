@@ -62,6 +62,11 @@ pub enum Flag {
         /// Largest share of the dataset resident after a repetition.
         resident: f64,
     },
+    /// Writes that the device below did not take, although the storage had them.
+    NotWritten {
+        /// Bytes that the device took by those that were written, 0 to 1.
+        share: f64,
+    },
     /// A cell whose reads drop their pages at once, with bytes in the page cache before or after it, or not proven
     /// otherwise.
     NotDropped {
@@ -400,7 +405,8 @@ impl Flag {
             | Self::WaitsElsewhere { .. }
             | Self::FillsDecide { .. } => Gravity::ForbidsStarves,
             // A repetition that failed would have been slower, if anything, so that STARVES stands.
-            Self::FailedRepetitions { .. } => Gravity::ForbidsFeeds,
+            // Nor would writes that had reached the device have been faster.
+            Self::FailedRepetitions { .. } | Self::NotWritten { .. } => Gravity::ForbidsFeeds,
             Self::NotSteady { slope, end_of_line, .. } => of_trend(*slope, *end_of_line),
             Self::Bursts { fall, end_of_line, .. } => of_trend(-fall, *end_of_line),
             Self::NotCold { .. }

@@ -65,6 +65,9 @@ const OTHERS_MIN: f64 = 1.02;
 const HOLES_MIN: f64 = 0.02;
 /// Share of a dataset's bytes without storage from which on its files have holes.
 const UNALLOCATED_MIN: f64 = 0.01;
+// What is under way at either end of a window is counted on one side of it alone: a few hundredths of a short one.
+/// Share of the bytes written that the device must have taken.
+const TAKEN_MIN: f64 = 0.9;
 // Opening costs a lookup and an inode, microseconds where they are in memory and several reads where they are not: one for each
 // hundred reads is where that shows in the mean.
 /// Share of reads that opened a file, from which on it is said.
@@ -420,6 +423,15 @@ pub(crate) fn not_from_storage(context: &Context<'_>, system: Option<&SystemFigu
     let share = cache_share.filter(|share| *share > HOLES_MIN)?;
     let is_told = reaches && context.unallocated_share > UNALLOCATED_MIN;
     is_told.then_some(Flag::NotFromStorage { share, compresses: context.compresses })
+}
+
+/// Writes of which the device below took less than was written: what is said to be kept lies somewhere else.
+pub(crate) fn not_written(context: &Context<'_>, system: Option<&SystemFigures>) -> Option<Flag> {
+    let system = system.filter(|_| context.storage && operation::is_write(context.cell))?;
+    // Who compresses writes less, and means to.
+    let device = system.device.as_ref().filter(|_| !context.compresses)?;
+    let share = device.write.bytes as f64 / system.asked.bytes as f64;
+    (share < TAKEN_MIN).then_some(Flag::NotWritten { share })
 }
 
 /// Reads that lie side by side and are submitted together reach the device as one: it then sees larger requests and

@@ -16,6 +16,7 @@ mod stalls;
 mod streams;
 mod training;
 mod window;
+mod writes;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

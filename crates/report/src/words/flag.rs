@@ -28,6 +28,7 @@ pub(crate) fn words(flag: &Flag) -> String {
         Flag::NotCold { resident } => not_as_asked("cold", "cold", *resident),
         Flag::NotWarm { resident } => not_as_asked("warm", "warm", *resident),
         Flag::NotBypassed { resident } => format!("not bypassed: {} resident after", percent(*resident)),
+        Flag::NotWritten { share } => format!("the device took {} of what was written", percent(*share)),
         Flag::NotDropped { resident } => not_as_asked("dropped", "dropping at once", *resident),
         Flag::TooShort { window_ns, .. } => {
             format!("window of {} is too short", format_duration_ns(*window_ns))
@@ -283,9 +284,8 @@ pub(crate) fn advice(flag: &Flag) -> &'static str {
         }
         Flag::NotCold { .. } => "stop what else reads these files, or use load.cache = \"bypass\"",
         Flag::NotWarm { .. } => "use a dataset that fits into memory, or load.cache = \"bypass\"",
-        Flag::NotBypassed { .. } => {
-            "this file system serves direct I/O from the page cache; use load.cache = \"cold\""
-        }
+        Flag::NotBypassed { .. } => SERVED_FROM_CACHE,
+        Flag::NotWritten { .. } => NOT_HONOURED,
         Flag::NotDropped { resident: None } => "use load.cache = \"bypass\" or \"cold\"",
         Flag::NotDropped { .. } => "read-ahead left pages that no read used: read more, or larger blocks",
         Flag::TooShort { .. } => "use a longer measure.duration, or a larger dataset for a cold cell",
@@ -377,6 +377,10 @@ pub(crate) fn advice(flag: &Flag) -> &'static str {
 
 const LONGER_EPOCHS: &str =
     "storage is not judged by it: use a larger dataset and more steps, so that fills are a smaller part";
+const SERVED_FROM_CACHE: &str =
+    "this file system serves direct I/O from the page cache; use load.cache = \"cold\"";
+const NOT_HONOURED: &str = "something between holds what is said to be kept: look for a cache without a battery, or O_DIRECT that \
+                            is not honoured";
 const STOP_OTHERS: &str =
     "storage is not judged by it: stop what else runs on this machine, and measure again";
 const ENOUGH_MEMORY: &str = "storage is not judged by it: this process was swapped out, or its program dropped from memory; \

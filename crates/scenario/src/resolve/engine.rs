@@ -108,7 +108,7 @@ pub(super) fn refuse_unable(
             let problem = Problem::new(format!("{engine} cannot do `{}`", task.operation.name()))
                 .at(span.unwrap_or(written.name.span), label)
                 .also_if(task.span, "asks for it");
-            problems.push(problem.help(able_engines(*engine, tasks)));
+            problems.push(problem.help(able_engines(*engine, task.operation, tasks)));
             able = false;
         }
     }
@@ -116,7 +116,7 @@ pub(super) fn refuse_unable(
 }
 
 /// What to write so that all of `tasks` can be done. On a path, pread can do everything.
-fn able_engines(refused: Engine, tasks: &[Task]) -> String {
+fn able_engines(refused: Engine, operation: Operation, tasks: &[Task]) -> String {
     let several = if tasks.len() > 1 { ", or measure the operations in scenarios of their own" } else { "" };
     let can = |engine: &Engine| tasks.iter().all(|task| engine.operations().contains(&task.operation));
     let engines: Vec<String> = [Engine::IoUring, Engine::Pread]
@@ -124,12 +124,15 @@ fn able_engines(refused: Engine, tasks: &[Task]) -> String {
         .filter(|engine| LOCAL.contains(&refused) && can(engine))
         .map(|engine| format!("engine = \"{engine}\""))
         .collect();
-    if engines.is_empty() {
-        return format!(
+    match (engines.as_slice(), operation) {
+        ([], Operation::Write) => {
+            format!("objects are replaced whole: `checkpoint` writes such{several}")
+        }
+        ([], _) => format!(
             "`getattr` is for nfs:// targets; operation = \"stat\" is its like for all others{several}"
-        );
+        ),
+        (engines, _) => format!("write {}{several}", engines.join(" or ")),
     }
-    format!("write {}{several}", engines.join(" or "))
 }
 
 /// A lane for each advice, where the engine takes any.

@@ -123,12 +123,6 @@ fn for_mode(spec: NeedSpec, mode: Option<Mode>) -> NeedSpec {
     }
 }
 
-/// Whether a need is one of writes.
-pub(super) fn is_of_writes(need: &Field<Need>) -> bool {
-    let Some(Need::Table(table)) = need.given().map(|entry| &entry.value) else { return false };
-    table.write_rate.key().is_some()
-}
-
 /// The workload of a need that names one.
 pub(super) fn workload(written: &Field<Need>) -> Option<String> {
     match &written.given()?.value {

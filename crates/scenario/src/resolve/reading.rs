@@ -73,8 +73,9 @@ pub(super) fn refuse(
     load: &Load,
     problems: &mut Problems,
 ) {
-    for (index, spec) in datasets.specs.iter().enumerate() {
-        let Some(layout) = datasets.samples[index].layout.filter(|layout| *layout != Layout::Files) else {
+    // What is written over lies as what is read does.
+    for (spec, sample) in datasets.specs.iter().zip(&datasets.samples) {
+        let Some(layout) = sample.layout.filter(|layout| *layout != Layout::Files) else {
             continue;
         };
         let at = place_of(document, layout);

@@ -7,8 +7,6 @@ use crate::list::Item;
 use crate::words::{Mode, Word};
 use crate::written::{Depths, Document, Load as Written};
 
-use super::need;
-
 /// An operation, and where it was written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Task {
@@ -41,7 +39,7 @@ pub(super) fn tasks(document: &Document) -> Vec<Task> {
             let training = written.operation.is_absent() && mode == Mode::Training && !is_packed(document);
             let operation = match training {
                 true => Operation::ReadFile,
-                false if need::is_of_writes(&document.need) => Operation::Write,
+                false if document.asks_writes() => Operation::Write,
                 false => Operation::Read,
             };
             vec![Task { operation, span: span.filter(|_| training) }]

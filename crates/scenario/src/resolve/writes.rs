@@ -3,16 +3,20 @@
 use plan::{Cache, Durability, Operation};
 
 use crate::diagnostic::{Problem, Problems};
+use crate::words::Origin;
 use crate::written::Document;
 
 use super::dataset::Datasets;
 use super::load::Load;
-use super::need;
 use super::target::Resolved;
 use super::task::Task;
 
 /// Refuses writes that would not be what they are called.
 pub(super) fn refuse(target: &Resolved<'_>, datasets: &Datasets, load: &Load, problems: &mut Problems) {
+    // Data of the user's are not written to at all, which is said elsewhere.
+    if datasets.origin == Origin::Existing {
+        return;
+    }
     let writes = target.ways.iter().filter(|way| way.operation == Operation::Write);
     let caches: Vec<Cache> = writes.flat_map(|way| way.caches.iter().copied()).collect();
     problems.extend(caches.contains(&Cache::Warm).then(|| into_memory(target, load)).flatten());
@@ -59,7 +63,7 @@ fn unaligned(target: &Resolved<'_>, datasets: &Datasets, load: &Load) -> Option<
 /// Refuses a load of which nothing could answer the need.
 pub(super) fn refuse_other_need(document: &Document, tasks: &[Task], problems: &mut Problems) {
     let is_write = |task: &Task| task.operation == Operation::Write;
-    let of_writes = need::is_of_writes(&document.need);
+    let of_writes = document.asks_writes();
     let (is_missing, needs, help) = if of_writes {
         (
             !tasks.iter().any(is_write),

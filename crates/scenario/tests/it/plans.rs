@@ -58,6 +58,14 @@ fn described(text: &str) -> String {
 }
 
 #[test]
+fn writes_have_data_of_their_own_and_are_kept_in_each_way() {
+    insta::assert_snapshot!(described(
+        "version = 1\nneed = { write_rate = \"1 GB/s\" }\ntargets.data = { at = \"/mnt/data/bench\" }\n\
+         load = { operation = [\"read\", \"write\"], durability = [\"data\", \"none\"], queue_depth = 8 }\n"
+    ));
+}
+
+#[test]
 fn the_shortest_scenario_has_careful_defaults() {
     insta::assert_snapshot!(described(&with("")));
 }
@@ -211,7 +219,7 @@ fn pages_are_those_of_a_loader_and_said_where_they_are_not() {
     assert_eq!(cells(mixed), [said("base"), said("huge"), ("base", None, false)], "names need no pages");
     let refused =
         resolve(&with("load = { operation = \"stat\", pages = \"huge\" }")).unwrap_err().to_string();
-    assert!(refused.contains("`load.pages` means nothing where no bytes are read"), "{refused}");
+    assert!(refused.contains("`load.pages` means nothing where no bytes are moved"), "{refused}");
 }
 
 #[test]

@@ -185,6 +185,33 @@ fn operations() {
 }
 
 #[test]
+fn writes() {
+    let of_writes = |line: &str| format!("version = 1\nneed = {{ write_rate = \"2 GB/s\" }}\n{line}\n");
+    let disk = "targets.data = { at = \"/mnt/data/bench\" }";
+    let mut shown = refusals(&[
+        "load.operation = \"write\"",
+        "load.durability = \"data\"",
+        "load.operation = [\"read\", \"write\"]\ndataset.source = \"existing\"",
+        "load.operation = [\"read\", \"write\"]\nload.mode = \"training\"",
+        "load.operation = [\"read\", \"write\"]\ntargets.b = { at = \"s3://bucket/b\" }",
+        "load.operation = [\"read\", \"write\"]\ndataset.layout = \"webdataset\"",
+    ]);
+    for line in [
+        "load.operation = \"read\"",
+        "load.cache = \"cold\"",
+        "load = { cache = \"warm\", durability = [\"data\", \"none\"] }",
+        "load = { cache = \"warm\", durability = \"nome\" }",
+        "dataset = { sample_size = \"100 kB\" }",
+        "dataset = { sample_size = \"1 MiB\", distribution = \"lognormal\", sample_size_stdev = \"1 KiB\" }",
+        "targets.b = { at = \"/mnt/b\", engine = \"mmap\" }",
+    ] {
+        let text = of_writes(&format!("{disk}\n{line}"));
+        writeln!(shown, "{}\n{}\n", refusal(&text, &[], |_| ()), "-".repeat(60)).unwrap();
+    }
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
 fn maps() {
     insta::assert_snapshot!(refusals(&[
         "targets.b = { at = \"/mnt/b\", engine = [\"mmap\", \"io_uring\"] }\nload.cache = [\"cold\", \"bypass\"]",

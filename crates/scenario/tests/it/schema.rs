@@ -132,7 +132,7 @@ fn the_schema_agrees_with_the_reader_on_values() {
         "load = { mode = \"paced\", arrivals = [\"poisson\"] }",
         "load = { mode = \"paced\", arrivals = \"batch\", batch = 0 }",
         "load.operation = [\"read\", \"read_file\", \"stat\"]",
-        "load.operation = \"write\"",
+        "load.operation = \"erase\"",
         "load.cache = \"dontcache\"",
         "load.submit_batch = 0",
         "load = { queue_depth = 8, submit_batch = 8 }",

@@ -4,6 +4,7 @@ use record::{Cell, Rep};
 
 use super::{Crowd, names};
 use crate::cell::flag::Flag;
+use crate::cell::operation;
 use crate::cell::system::{Reconciliation, SystemFigures};
 
 /// Share of their time that the threads of a cell may wait for a processor: what they lose then may be what the storage
@@ -37,11 +38,24 @@ pub(crate) fn holds_processors(cell: &Cell, used: &[&Rep]) -> bool {
 }
 
 /// Whether others read much from the device meanwhile.
-pub(crate) fn others_read(storage: bool, system: Option<&SystemFigures>, used: &[&Rep]) -> Option<Flag> {
-    let share = system.filter(|_| storage)?.reconciliation.iter().find_map(|found| match found {
-        Reconciliation::OthersRead { share, .. } => Some(*share),
-        _ => None,
-    })?;
+pub(crate) fn others_read(
+    cell: &Cell,
+    storage: bool,
+    system: Option<&SystemFigures>,
+    used: &[&Rep],
+) -> Option<Flag> {
+    let system = system.filter(|_| storage)?;
+    let share = match operation::is_write(cell) {
+        // Whole blocks are written, for which nothing has to be read.
+        true => {
+            let device = system.device.as_ref()?;
+            device.read.bytes as f64 / (device.read.bytes + device.write.bytes).max(1) as f64
+        }
+        false => system.reconciliation.iter().find_map(|found| match found {
+            Reconciliation::OthersRead { share, .. } => Some(*share),
+            _ => None,
+        })?,
+    };
     let names = || names(used, |one| one.read_bytes.unwrap_or(0));
     (share > OTHERS_MAX).then(|| Flag::OthersRead { share, names: names() })
 }

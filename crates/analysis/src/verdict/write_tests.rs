@@ -1,0 +1,106 @@
+//! Needs of writes.
+
+use feed::{Durability, Judgement};
+use record::{Device, Rep};
+
+use crate::cell::flag::Flag;
+use crate::fixture::{Builder, confirmation, confirmed_at, reads_of, rep};
+use crate::summary::not_tested::NotTested;
+use crate::verdict::NoVerdict;
+use crate::{Cause, Condition, summarise};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// A need of writes, and a cell that writes, three repetitions of which reach these shares of the line.
+fn written_at(of_line: &[f64]) -> Builder {
+    let mut builder = confirmed_at(of_line);
+    builder.run.need.writes = true;
+    builder.edit_cell("c", |cell| {
+        cell.operation = "write".into();
+        cell.durability = Some("data".into());
+    });
+    builder
+}
+
+/// The device took so many bytes for each that was written, and read so many.
+fn device(taken: f64, read: f64) -> impl Fn(&mut Rep) {
+    move |rep| {
+        let own = rep.counters["bytes"] as f64;
+        rep.system.device = Some(Device {
+            name: "nvme0n1".to_owned(),
+            write_bytes: (own * taken) as u64,
+            read_bytes: (own * read) as u64,
+            wall_ns: SECOND_NS,
+            ..Device::default()
+        });
+    }
+}
+
+#[test]
+fn writes_are_held_against_a_need_of_writes_and_reads_are_not() {
+    let fed = reads_of(&written_at(&[1.1, 1.11, 1.12]));
+    assert_eq!(
+        (fed.judgement, &fed.conditions[..]),
+        (Judgement::Feeds, &[Condition::Kept(Durability::Data)][..])
+    );
+    assert_eq!(reads_of(&written_at(&[0.8, 0.81, 0.82])).judgement, Judgement::Starves);
+    // Reads beside them that miss the line by far say nothing of it.
+    let mut beside = written_at(&[1.1, 1.11, 1.12]);
+    beside.cell("reads", "disk", 8);
+    for number in 0..3 {
+        beside.push(rep("reads", number, 0.1 * Builder::LINE_BPS));
+        beside.push(confirmation("reads", number, 0.1 * Builder::LINE_BPS));
+    }
+    assert_eq!(reads_of(&beside).judgement, Judgement::Feeds);
+    let summary = summarise(&beside.record());
+    let lines: Vec<bool> = summary.cells.iter().map(|cell| cell.line.is_some()).collect();
+    assert_eq!(lines, [true, false], "one line, of what is asked for");
+}
+
+#[test]
+fn a_need_of_reads_is_not_met_by_writes() {
+    let mut builder = written_at(&[1.1, 1.11, 1.12]);
+    builder.run.need.writes = false;
+    let summary = summarise(&builder.record());
+    assert!(summary.verdicts.is_empty(), "{:?}", summary.verdicts);
+    let operations = vec!["write".to_owned()];
+    assert_eq!(summary.unjudged[0].reason, NoVerdict::NothingRead { operations });
+}
+
+#[test]
+fn writes_that_the_device_did_not_take_feed_nothing() {
+    let judged = |of_line, taken| {
+        let mut builder = written_at(&[of_line; 3]);
+        builder.edit_reps("c", device(taken, 0.0));
+        reads_of(&builder)
+    };
+    assert_eq!(judged(1.5, 1.0).judgement, Judgement::Feeds);
+    assert_eq!(judged(1.5, 0.91).judgement, Judgement::Feeds);
+    let lost = judged(1.5, 0.5);
+    assert_eq!(lost.judgement, Judgement::Uncertain);
+    assert!(matches!(lost.cause, Cause::Flagged(Flag::NotWritten { .. })), "{:?}", lost.cause);
+    assert_eq!(judged(0.5, 0.5).judgement, Judgement::Starves, "they would have been slower");
+}
+
+#[test]
+fn others_that_read_meanwhile_forbid_starves_alone() {
+    let judged = |of_line, read| {
+        let mut builder = written_at(&[of_line; 3]);
+        builder.edit_reps("c", device(1.0, read));
+        reads_of(&builder)
+    };
+    assert_eq!(judged(0.5, 0.1).judgement, Judgement::Starves, "9.1 % of what the device moved");
+    let crowded = judged(0.5, 0.5);
+    assert_eq!(crowded.judgement, Judgement::Uncertain);
+    assert!(matches!(crowded.cause, Cause::Flagged(Flag::OthersRead { .. })), "{:?}", crowded.cause);
+    assert_eq!(judged(1.5, 0.5).judgement, Judgement::Feeds);
+}
+
+#[test]
+fn what_a_short_run_of_writes_leaves_open_is_flash_and_no_decoding() {
+    let summary = summarise(&written_at(&[1.1, 1.11, 1.12]).record());
+    assert!(summary.not_tested.contains(&NotTested::SteadyFlash));
+    let of_reads = |one: &NotTested| matches!(one, NotTested::Opening { .. } | NotTested::Decode { .. });
+    assert!(!summary.not_tested.iter().any(of_reads), "{:?}", summary.not_tested);
+    assert!(summary.datasets[0].written_over_bytes > 0.0 && summary.datasets[0].reads == 0);
+}
