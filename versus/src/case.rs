@@ -29,6 +29,11 @@ pub(crate) enum Data {
         /// Its size.
         bytes: u64,
     },
+    /// One file that is written over.
+    Written {
+        /// Its size.
+        bytes: u64,
+    },
     /// Many files of one size.
     Files {
         /// How many.
@@ -41,7 +46,7 @@ pub(crate) enum Data {
 }
 
 /// The shape of the load, in the words of both tools.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Work {
     /// feedline's engine.
     pub(crate) engine: &'static str,
@@ -55,10 +60,21 @@ pub(crate) struct Work {
     pub(crate) access: Access,
     /// Whether reads go past the page cache; otherwise all data is in it.
     pub(crate) direct: bool,
+    /// Whether the data is written over and not read, and how each write is kept.
+    pub(crate) writes: Option<Kept>,
     /// Requests that feedline hands to the kernel in one submission, where the case fixes it.
     pub(crate) submit_batch: Option<u32>,
     /// Completions that feedline waits for before it issues again, where fio's best waits for as many.
     pub(crate) complete_batch: Option<u32>,
+}
+
+/// How a write is kept when it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// Nothing is promised.
+    Unpromised,
+    /// As `O_DSYNC` has it.
+    Dsync,
 }
 
 /// Order of the reads.

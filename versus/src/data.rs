@@ -21,6 +21,8 @@ impl Place {
     pub(crate) fn of(data: Data, dir: &Path, device: Option<&Path>) -> Result<Self> {
         let at = match data {
             Data::File { bytes } => dir.join(format!("one-of-{}m", bytes >> 20)),
+            // Apart from what is read: feedline keeps what it writes over in a dataset of its own.
+            Data::Written { bytes } => dir.join(format!("written-of-{}m", bytes >> 20)),
             Data::Files { count, bytes } => dir.join(format!("{count}-of-{bytes}b")),
             Data::Device => device.context("this case needs a device")?.to_owned(),
         };
@@ -41,7 +43,7 @@ impl Place {
     /// What fio is to read: the one file, the folder of files, or the device.
     pub(crate) fn for_peer(&self) -> Result<PathBuf> {
         match self.data {
-            Data::File { bytes } => only_file(&self.dataset()?, bytes),
+            Data::File { bytes } | Data::Written { bytes } => only_file(&self.dataset()?, bytes),
             Data::Files { .. } => self.dataset(),
             Data::Device => Ok(self.at.clone()),
         }

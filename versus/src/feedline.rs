@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 
-use crate::case::{Access, Case, Data};
+use crate::case::{Access, Case, Data, Kept};
 use crate::data::Place;
 use crate::fio;
 use crate::process::{Call, Report};
@@ -26,11 +26,12 @@ pub(crate) fn scenario(case: &Case, place: &Place, window_s: f64) -> String {
     format!(
         "version = 1\n\
          title = {title}\n\
-         need = {{ rate = \"1 GB/s\" }}\n\
+         need = {{ {need} = \"1 GB/s\" }}\n\
          dataset = {{ {dataset} }}\n\
          targets.data = {{ at = {at}, engine = {engine} }}\n\
          load = {{ {load} }}\n\
          measure = {{ warmup = \"0s\", duration = \"{window_s}s\", repetitions = 1 }}\n",
+        need = if case.work.writes.is_some() { "write_rate" } else { "rate" },
         title = quoted(&format!("versus: {}", case.name)),
         dataset = dataset(place.data),
         engine = quoted(case.work.engine),
@@ -40,7 +41,7 @@ pub(crate) fn scenario(case: &Case, place: &Place, window_s: f64) -> String {
 
 fn dataset(data: Data) -> String {
     match data {
-        Data::File { bytes } => format!("samples = 1, sample_size = \"{bytes} B\""),
+        Data::File { bytes } | Data::Written { bytes } => format!("samples = 1, sample_size = \"{bytes} B\""),
         Data::Files { count, bytes } => format!("samples = {count}, sample_size = \"{bytes} B\""),
         Data::Device => "source = \"existing\", sample_size = \"1 MiB\"".to_owned(),
     }
@@ -61,6 +62,13 @@ fn load(case: &Case) -> String {
         format!("access = \"{access}\""),
         format!("cache = \"{cache}\""),
     ];
+    keys.extend(work.writes.map(|kept| {
+        let word = match kept {
+            Kept::Unpromised => "none",
+            Kept::Dsync => "data",
+        };
+        format!("durability = \"{word}\"")
+    }));
     if matches!(case.data, Data::Files { .. }) {
         keys.push("operation = \"read_file\"".to_owned());
     }

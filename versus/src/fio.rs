@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 
-use crate::case::{Access, Case, Data, Peer};
+use crate::case::{Access, Case, Data, Kept, Peer};
 use crate::data::Place;
 use crate::process::{Call, Report};
 
@@ -65,9 +65,11 @@ pub(crate) fn pages(huge_bytes: u64) -> String {
 /// The work itself. What is warm must stay so: fio evicts a file first unless it is told otherwise.
 fn work(case: &Case, place: &Place, window_s: f64) -> Result<Vec<String>> {
     let work = &case.work;
-    let order = match work.access {
-        Access::Random => "randread",
-        Access::Sequential => "read",
+    let order = match (work.access, work.writes) {
+        (Access::Random, None) => "randread",
+        (Access::Sequential, None) => "read",
+        (Access::Random, Some(_)) => "randwrite",
+        (Access::Sequential, Some(_)) => "write",
     };
     let data = place.for_peer()?;
     let data = data.to_string_lossy();
@@ -78,8 +80,13 @@ fn work(case: &Case, place: &Place, window_s: f64) -> Result<Vec<String>> {
     } else {
         args.push(format!("--filename={}", escaped(&data)));
     }
+    args.push(match work.writes {
+        None => "--readonly".to_owned(),
+        // The file stays as long as it is.
+        Some(_) => "--overwrite=1".to_owned(),
+    });
+    args.extend((work.writes == Some(Kept::Dsync)).then(|| "--sync=dsync".to_owned()));
     args.extend([
-        "--readonly".to_owned(),
         format!("--rw={order}"),
         format!("--bs={}", work.block_bytes),
         format!("--ioengine={}", work.peer_engine),
@@ -108,6 +115,7 @@ struct Output {
 struct Job {
     error: i64,
     read: Direction,
+    write: Direction,
 }
 
 #[derive(Debug, Deserialize)]
@@ -129,12 +137,14 @@ pub(crate) fn parse(out: &str) -> Result<Report> {
         if job.error != 0 {
             bail!("fio's job ended with error {}", job.error);
         }
-        total.ops += job.read.total_ios;
-        total.bytes += job.read.io_bytes;
-        total.window_s = total.window_s.max(job.read.runtime as f64 / 1e3);
+        for way in [&job.read, &job.write] {
+            total.ops += way.total_ios;
+            total.bytes += way.io_bytes;
+            total.window_s = total.window_s.max(way.runtime as f64 / 1e3);
+        }
     }
     if total.ops == 0 {
-        bail!("fio made no read");
+        bail!("fio made no operation");
     }
     Ok(total)
 }

@@ -139,6 +139,21 @@ mod tests {
     }
 
     #[test]
+    fn a_rate_below_the_line_feeds_fewer_however_division_rounds() {
+        // 0.9999999999999999 / (1 / 3) is 3 in binary.
+        for accelerators in [3, 6, 7] {
+            assert_eq!(accelerators_fed(1.0_f64.next_down(), 1.0, accelerators), accelerators - 1);
+            assert_eq!(accelerators_fed(1.0, 1.0, accelerators), accelerators);
+        }
+    }
+
+    #[test]
+    fn each_judgement_has_its_word() {
+        let all = [Judgement::Feeds, Judgement::Starves, Judgement::Uncertain];
+        assert_eq!(all.map(|one| one.to_string()), ["FEEDS", "STARVES", "UNCERTAIN"]);
+    }
+
+    #[test]
     fn nothing_is_fed_without_accelerators_or_a_line() {
         assert_eq!(accelerators_fed(1e9, 1.0, 0), 0);
         assert_eq!(accelerators_fed(1e9, 0.0, 8), 0);

@@ -1,6 +1,6 @@
 //! The table of cases. The bounds were set from a prototype's figures before this engine was written.
 
-use super::{Access, Bound, Case, Data, Measure, Peer, Target, Work};
+use super::{Access, Bound, Case, Data, Kept, Measure, Peer, Target, Work};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -63,6 +63,7 @@ const fn random_4k(direct: bool, complete_batch: Option<u32>) -> Work {
         queue_depth: 32,
         access: Access::Random,
         direct,
+        writes: None,
         submit_batch: None,
         complete_batch,
     }
@@ -77,6 +78,7 @@ const fn sequential(block_bytes: u64, submit_batch: u32) -> Work {
         queue_depth: 8,
         access: Access::Sequential,
         direct: true,
+        writes: None,
         submit_batch: Some(submit_batch),
         complete_batch: None,
     }
@@ -91,10 +93,18 @@ const fn files(engine: &'static str, queue_depth: u32) -> Work {
         queue_depth,
         access: Access::Sequential,
         direct: false,
+        writes: None,
         submit_batch: None,
         complete_batch: None,
     }
 }
+
+/// The same work, by writes.
+const fn written(kept: Kept, work: Work) -> Work {
+    Work { writes: Some(kept), ..work }
+}
+
+const WRITES: &[Target] = &[cpu(Peer::Best, 0.90), throughput(Peer::Best, Bound::AtLeast(0.95))];
 
 const SMALL_FILES: Data = Data::Files { count: 20_000, bytes: 4 * KIB };
 
@@ -183,6 +193,7 @@ pub(crate) const CASES: &[Case] = &[
             queue_depth: 1,
             access: Access::Random,
             direct: false,
+            writes: None,
             submit_batch: None,
             complete_batch: None,
         },
@@ -196,5 +207,29 @@ pub(crate) const CASES: &[Case] = &[
         work: random_4k(true, None),
         best: BATCHED_ON_A_DEVICE,
         targets: &[throughput(Peer::Best, Bound::Within(0.05))],
+    },
+    Case {
+        name: "write-direct-4k-qd32",
+        about: "random direct writes of 4 KiB over a file on the disk, io_uring, depth 32, nothing promised",
+        data: Data::Written { bytes: GIB },
+        work: written(Kept::Unpromised, random_4k(true, None)),
+        best: BATCHED_ON_A_DEVICE,
+        targets: WRITES,
+    },
+    Case {
+        name: "write-direct-128k-qd8",
+        about: "sequential direct writes of 128 KiB over a file on the disk, io_uring, depth 8, 2 to a submission",
+        data: Data::Written { bytes: GIB },
+        work: written(Kept::Unpromised, sequential(128 * KIB, 2)),
+        best: SEQUENTIAL_BY_TWO,
+        targets: WRITES,
+    },
+    Case {
+        name: "write-dsync-4k-qd32",
+        about: "random direct writes of 4 KiB over a file on the disk, io_uring, depth 32, each kept (O_DSYNC)",
+        data: Data::Written { bytes: GIB },
+        work: written(Kept::Dsync, random_4k(true, None)),
+        best: BATCHED_ON_A_DEVICE,
+        targets: WRITES,
     },
 ];

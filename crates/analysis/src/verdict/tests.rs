@@ -77,6 +77,34 @@ fn a_straddling_interval_says_so() {
 }
 
 #[test]
+fn an_open_verdict_is_told_how_many_more_rounds_may_decide_it() {
+    let judged = |most: u32, best: f64| {
+        let mut builder = confirmed_at(&[0.95, 0.97, best]);
+        builder.run.measure.fresh_rounds = Some(most);
+        builder.run.command = vec!["feedline".to_owned(), "run".to_owned(), "a.toml".to_owned()];
+        let verdict = verdict_of(&builder);
+        let Cause::Straddles { rounds: Some(rounds), command, .. } = verdict.cause else {
+            panic!("{:?}", verdict.cause)
+        };
+        (rounds, command)
+    };
+    for most in [3, 10, 100] {
+        let (rounds, command) = judged(most, 0.995);
+        let more = rounds.checked_sub(most).filter(|more| *more > 0);
+        assert_eq!(command, more.map(|more| format!("feedline run a.toml --rounds +{more}")), "{most}");
+    }
+    assert!(judged(3, 0.995).1.is_some());
+}
+
+#[test]
+fn a_verdict_knows_what_it_rests_on_and_whether_more_may_decide_it() {
+    let verdict = |of_line: &[f64]| summarise(&confirmed_at(of_line).record()).verdicts.remove(0);
+    let (decided, open) = (verdict(&[1.1; 3]), verdict(&[0.95, 1.0, 1.05]));
+    assert!(decided.rests_on("c") && !decided.rests_on("d"));
+    assert_eq!((decided.is_open(), open.is_open()), (false, true));
+}
+
+#[test]
 fn a_suggested_command_has_each_option_once_and_none_for_display() {
     let command = |given: &str| {
         let command = given.split_whitespace().map(str::to_owned).collect();
@@ -298,6 +326,15 @@ fn wrong_bytes_in_any_cell_of_a_target_leave_it_open() {
     wrong.errors.insert("corrupt".to_owned(), 3);
     builder.push(wrong);
     assert_eq!(flag_of(&builder), Flag::WrongBytes { found: 3, checked: 8 });
+    let both = {
+        let mut builder = builder.clone();
+        builder.cell("more", "disk", 32);
+        let mut wrong = rep("more", 0, 1e9);
+        wrong.errors.insert("corrupt".to_owned(), 2);
+        builder.push(wrong);
+        builder
+    };
+    assert_eq!(flag_of(&both), Flag::WrongBytes { found: 5, checked: 16 }, "of all its cells");
     builder.edit_cell("other", |cell| cell.target = "elsewhere".to_owned());
     assert_eq!(verdict_of(&builder).judgement, Judgement::Feeds);
 }
