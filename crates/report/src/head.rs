@@ -100,7 +100,13 @@ pub(crate) fn data(summary: &Summary) -> Vec<String> {
         let lead = if is_one { String::new() } else { format!("{}: ", targets.join(", ")) };
         // The most, since what repeats most is what a cache below could serve.
         let most = kind.iter().filter_map(|figures| figures.reads_per_byte).reduce(f64::max);
-        format!("{lead}{files}; {}", reads(most, kind.iter().any(|figures| figures.reads_repeat)))
+        let written = kind.iter().map(|figures| figures.written_over_bytes).fold(0.0, f64::max);
+        let moved = match kind.first().map_or(0.0, |figures| figures.dataset.bytes as f64) {
+            // What is written over is a dataset of its own, and not read.
+            bytes if written > 0.0 && bytes > 0.0 => format!("written over {} times", times(written / bytes)),
+            _ => reads(most, kind.iter().any(|figures| figures.reads_repeat)),
+        };
+        format!("{lead}{files}; {moved}")
     };
     let kinds = by_key(datasets.into_iter().map(|figures| (files(summary, figures), figures)));
     kinds.into_iter().map(sentence).collect()

@@ -1,6 +1,7 @@
 //! Panels and curves of throughput against depth.
 
 use analysis::{Caching, Curve, Distinction, Panel, Shape, TierSize, Treatment};
+use feed::{Operation, Words as _};
 use record::Axis;
 
 /// `114,660 B samples, 128 KiB blocks, shuffled_epoch, bypass`.
@@ -25,10 +26,14 @@ pub(super) fn samples(bytes: f64) -> String {
     format!("{} samples", feed::format_bytes(bytes.round() as u64))
 }
 
-/// `128 KiB blocks`, `files in 128 KiB pieces`.
+/// `128 KiB blocks`, `files in 128 KiB pieces`, `writes of 128 KiB blocks`.
 pub(super) fn pieces(operation: &str, block_bytes: u64) -> String {
     let block = feed::format_bytes(block_bytes);
-    if operation == "read_file" { format!("files in {block} pieces") } else { format!("{block} blocks") }
+    match Operation::of_word(operation) {
+        Some(Operation::ReadFile) => format!("files in {block} pieces"),
+        Some(Operation::Write) => format!("writes of {block} blocks"),
+        _ => format!("{block} blocks"),
+    }
 }
 
 /// `bypass`, `cold, lru tier of 10 GB`.
