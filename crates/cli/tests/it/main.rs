@@ -38,3 +38,4 @@ mod training;
 mod variants;
 mod verbs;
 mod what_if;
+mod writes;

@@ -1,0 +1,82 @@
+//! Loads that write, from the scenario to the verdict.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::ganesha;
+use crate::harness::{Bench, DISK, by_count, scenario};
+use crate::local::count;
+
+/// Reads and writes of one folder, through the page cache, kept as they end.
+const BOTH: &str = r#"operation = ["read", "write"], "#;
+
+/// The small scenario with a need of writes.
+fn bench(load: &str) -> Bench {
+    let bench = Bench::new();
+    let text = scenario(DISK)
+        .replace("need = { rate", "need = { write_rate")
+        .replace("load = { ", &format!("load = {{ {load}"));
+    bench.write("s.toml", &by_count(&text, r#"bytes = "1 MiB", repetitions = 3"#));
+    bench
+}
+
+/// Every file of generated data, with its bytes.
+fn bytes(bench: &Bench) -> BTreeMap<PathBuf, Vec<u8>> {
+    bench.data_files().into_iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+}
+
+#[test]
+fn writes_are_counted_read_again_and_change_no_data_that_is_read() {
+    let bench = bench(BOTH);
+    bench.run(&["prepare", "s.toml"]).exits(0);
+    let before = bytes(&bench);
+    bench.run(&["run", "s.toml"]).exits(0).says("written");
+    let after = bytes(&bench);
+    let changed = before.iter().filter(|(path, bytes)| after[*path] != **bytes).count();
+    // Of two datasets of 64 files each; every window writes over a quarter of the second.
+    assert_eq!((before.len(), after.len()), (128, 128));
+    assert!((1..=64).contains(&changed), "{changed}");
+    for rep in bench.reps() {
+        assert_eq!(count(&rep, "bytes"), 1 << 20, "{rep}");
+        assert!(count(&rep, "verified") > 0 && rep["errors"] == serde_json::json!({}), "{rep}");
+    }
+    let run = bench.run_json();
+    assert_eq!(run["need"]["writes"], true);
+    let cells = run["cells"].as_array().unwrap();
+    let durability = |cell: &serde_json::Value| cell["durability"].as_str().map(str::to_owned);
+    assert_eq!(cells.iter().filter_map(durability).collect::<Vec<_>>(), ["data", "data"]);
+}
+
+#[test]
+fn what_was_written_over_is_used_again_and_cleaned_away() {
+    let bench = bench("");
+    bench.run(&["run", "s.toml"]).exits(0);
+    let again = bench.run(&["prepare", "s.toml"]).exits(0);
+    assert!(again.err.contains("WRITE nothing"), "it is complete although it was changed: {}", again.err);
+    fs::write(bench.path("data/mine.txt"), "keep me").unwrap();
+    bench.run(&["clean", "data"]).exits(0).says("removed 1 dataset");
+    assert_eq!(fs::read_dir(bench.path("data")).unwrap().count(), 1);
+    assert_eq!(fs::read_to_string(bench.path("data/mine.txt")).unwrap(), "keep me");
+}
+
+#[test]
+fn data_of_the_users_are_never_written_over() {
+    let bench = bench(BOTH);
+    fs::create_dir(bench.path("data")).unwrap();
+    fs::write(bench.path("data/photo.jpg"), [7; 70_000]).unwrap();
+    let ended = bench.run(&["run", "s.toml", "--existing"]).exits(2);
+    assert!(ended.err.contains("would change data of the user's"), "{}", ended.err);
+    assert_eq!(fs::read(bench.path("data/photo.jpg")).unwrap(), [7; 70_000]);
+}
+
+#[test]
+fn blocks_are_written_to_a_real_server_as_durable_as_is_asked() {
+    let Some(server) = ganesha::start() else { return };
+    let bench = ganesha::bench(&server, r#"operation = ["read", "write"], durability = ["data", "none"]"#, "");
+    bench.run(&["run", "s.toml"]).exits(0);
+    for rep in bench.reps() {
+        assert!(count(&rep, "ops") > 0 && rep["errors"] == serde_json::json!({}), "{rep}");
+        assert!(count(&rep, "verified") > 0, "{rep}");
+    }
+}
