@@ -29,14 +29,15 @@ versus *ARGS:
     cargo build --release -p feedline
     cargo run --release --manifest-path versus/Cargo.toml --target-dir target -- run {{ARGS}}
 
-# Formatting, lints, documentation, licences.
-lint:
+# Formatting, lints, documentation, licences. With the flags of the fuzz targets throughout, so that what all of them are made of is
+# checked once.
+lint $RUSTFLAGS="--cfg fuzzing -D warnings" $RUSTDOCFLAGS="-D warnings":
     cargo fmt --all --check
     cargo fmt --manifest-path versus/Cargo.toml --check
-    cargo clippy --workspace --all-targets -- -D warnings
-    cargo clippy --manifest-path versus/Cargo.toml --target-dir target --all-targets -- -D warnings
-    RUSTFLAGS="--cfg fuzzing -D warnings" cargo check --manifest-path fuzz/Cargo.toml --target-dir target/fuzz
-    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items
+    cargo clippy --workspace --all-targets
+    cargo clippy --manifest-path versus/Cargo.toml --target-dir target --all-targets
+    cargo check --manifest-path fuzz/Cargo.toml --target-dir target
+    cargo doc --workspace --no-deps --document-private-items
     cargo deny check bans licenses sources
 
 # Figures and tables of the book from the curated records, then the book. Fails when a committed one differs.
