@@ -27,23 +27,44 @@ pub(crate) fn place() -> Result<Option<Place>, Failure> {
     Place::of(&|name| std::env::var(name).ok()).map_err(|error| Failure::usage(format!("error: {error}")))
 }
 
-/// Refuses a verb that one process does: several would each do it as if they were alone.
+/// Refuses a verb that one process does: several would each do it as if they were alone. `ranks` is what the command line says
+/// of their number.
 ///
 /// # Errors
-/// Where a launcher started several.
-pub(crate) fn refuse(verb: &str) -> Result<(), Failure> {
+/// Where there are several, or a numbered pod may have others beside it.
+pub(crate) fn refuse(verb: &str, ranks: Option<u32>) -> Result<(), Failure> {
+    match (place()?, ranks) {
+        (None, None | Some(1)) | (Some(Place { launcher: Launcher::IndexedJob, .. }), Some(1)) => Ok(()),
+        (None, Some(ranks)) => Err(Failure::usage(format!(
+            "error: `feedline {verb}` is done by one process, and --ranks says that there are {ranks}\n  hint: leave out --ranks"
+        ))),
+        (Some(place), _) => Err(of_one(verb, &place)),
+    }
+}
+
+/// The same of a verb that numbered pods may do beside each other.
+///
+/// # Errors
+/// Where a launcher started several that could meet.
+pub(crate) fn refuse_but_pods(verb: &str) -> Result<(), Failure> {
     match place()? {
         // Under Kubernetes a pod may be numbered and alone; two of them that prepare one dataset do no harm.
         None | Some(Place { launcher: Launcher::IndexedJob, .. }) => Ok(()),
-        Some(place) => Err(once(
-            &place,
-            &format!(
-                "error: `feedline {verb}` is done by one process, and this is {}\n  hint: start it without the launcher; \
-                 `feedline run` is what several processes do together",
-                place.words()
-            ),
-        )),
+        Some(place) => Err(of_one(verb, &place)),
     }
+}
+
+/// The failure of all processes at a verb of one.
+fn of_one(verb: &str, place: &Place) -> Failure {
+    let hint = match place.launcher {
+        Launcher::IndexedJob => {
+            "start it in a Job whose completionMode is not Indexed, or by `env -u JOB_COMPLETION_INDEX feedline` in a pod that is \
+             alone; `feedline run` with --start-at is what several pods do together"
+        }
+        _ => "start it without the launcher; `feedline run` is what several processes do together",
+    };
+    let is = place.words();
+    once(place, &format!("error: `feedline {verb}` is done by one process, and this is {is}\n  hint: {hint}"))
 }
 
 /// How this process measures with the others, if there are any.

@@ -94,7 +94,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         return cmd::plan::plan(&args.input);
     }
     if !args.variant.is_empty() {
-        launched::refuse("run --variant")?;
+        launched::refuse("run --variant", None)?;
     }
     if let Some(name) = &args.as_variant {
         return variants::follow(&args.input, &args.measure, name);
