@@ -72,25 +72,43 @@ fn of_one(verb: &str, place: &Place) -> Failure {
 /// # Errors
 /// A usage error where they cannot, or contradict what the command line says; and what the launcher refuses.
 pub(crate) fn of(ranks: &RankArgs, team: &TeamArgs) -> Result<Launched, Failure> {
-    let Some(place) = place()? else {
-        return match (ranks.rank, ranks.ranks, &ranks.start_at) {
-            (None, None, None) => Ok(Launched::Alone),
-            (Some(_), Some(2..), Some(_)) => Ok(Launched::Slots(ranks.clone())),
-            _ => Err(Failure::usage(
-                "error: --rank, --ranks and --start-at go together where no launcher states them\n  hint: give all three, the \
-                 same --ranks and --start-at on every host, or start feedline by mpirun or srun",
-            )),
-        };
-    };
-    agree(&place, ranks).map_err(|said| once(&place, &said))?;
-    // What numbers a pod does not say whether there are others.
-    if place.launcher == Launcher::IndexedJob && ranks.ranks == Some(1) {
+    let place = place()?;
+    let launched = match &place {
+        None => without_launcher(ranks),
+        Some(place) => with_launcher(place, ranks, team),
+    }?;
+    match (launched, team.first_given()) {
+        (Launched::Alone | Launched::Slots(_), Some(option)) => {
+            let said = format!(
+                "error: {option} is for processes of a launcher that meet, and here none do\n  hint: leave it out, or let a \
+                 launcher with PMIx start several (Open MPI's mpirun, `srun --mpi=pmix`)"
+            );
+            Err(place.map_or_else(|| Failure::usage(said.clone()), |place| once(&place, &said)))
+        }
+        (launched, _) => Ok(launched),
+    }
+}
+
+fn without_launcher(ranks: &RankArgs) -> Result<Launched, Failure> {
+    match (ranks.rank, ranks.ranks, &ranks.start_at) {
+        (None, None, None) => Ok(Launched::Alone),
+        (Some(_), Some(2..), Some(_)) => Ok(Launched::Slots(ranks.clone())),
+        _ => Err(Failure::usage(
+            "error: --rank, --ranks and --start-at go together where no launcher states them\n  hint: give all three, the \
+             same --ranks and --start-at on every host, or start feedline by mpirun or srun",
+        )),
+    }
+}
+
+fn with_launcher(place: &Place, ranks: &RankArgs, team: &TeamArgs) -> Result<Launched, Failure> {
+    agree(place, ranks).map_err(|said| once(place, &said))?;
+    if is_the_only_pod(place, ranks) {
         return Ok(Launched::Alone);
     }
     if ranks.start_at.is_some() {
         let Some(size) = place.size.or(ranks.ranks) else {
             return Err(once(
-                &place,
+                place,
                 "error: an Indexed Job does not say how many pods it has\n  hint: --ranks N",
             ));
         };
@@ -101,7 +119,7 @@ pub(crate) fn of(ranks: &RankArgs, team: &TeamArgs) -> Result<Launched, Failure>
     }
     if !place.pmix {
         return Err(once(
-            &place,
+            place,
             &format!(
                 "error: this is {}: its processes cannot talk to each other\n  hint: let a launcher with PMIx start them (Open \
                  MPI's mpirun, `srun --mpi=pmix`), or let each begin at one time: --start-at TIME{}, and `feedline merge` their \
@@ -111,12 +129,17 @@ pub(crate) fn of(ranks: &RankArgs, team: &TeamArgs) -> Result<Launched, Failure>
             ),
         ));
     }
-    let joined = launch::join(&place, team.pmix.as_deref().map(Path::new));
+    let joined = launch::join(place, team.pmix.as_deref().map(Path::new));
     // Each says it: without the library they cannot wait for the first.
     match joined.map_err(|error| Failure::usage(format!("error: {error}")))? {
         None => Ok(Launched::Alone),
         Some(group) => Ok(Launched::Team(group, place.launcher)),
     }
+}
+
+/// Whether a pod that is numbered has no others beside it: what numbers it does not say so, and the command line may.
+fn is_the_only_pod(place: &Place, ranks: &RankArgs) -> bool {
+    place.launcher == Launcher::IndexedJob && ranks.ranks == Some(1)
 }
 
 /// That what the command line says of ranks is what the launcher says.

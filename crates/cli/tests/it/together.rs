@@ -260,6 +260,32 @@ fn what_one_process_does_is_refused_of_a_numbered_pod() {
     stated(&small, &["prepare", "s.toml"], &pod).exits(0);
 }
 
+#[test]
+fn options_of_processes_that_meet_are_refused_where_none_do() {
+    let bench = Bench::with(DISK);
+    let slots = ["--start-at", "2099-01-01T00:00:00Z", "--ranks", "3"];
+    let numbered = [&slots[..], &["--rank", "0"]].concat();
+    let pod = [("JOB_COMPLETION_INDEX", "0")];
+    let alone = [("OMPI_COMM_WORLD_RANK", "0"), ("OMPI_COMM_WORLD_SIZE", "1")];
+    for option in [["--patience", "60s"], ["--pmix", "/nowhere/libpmix.so.2"]] {
+        let said = format!("error: {} is for processes of a launcher that meet, and here none do", option[0]);
+        let refused = |more: &[&str], variables: &[(&str, &str)]| {
+            let args = [&["run", "s.toml"], &option[..], more].concat();
+            stated(&bench, &args, variables).exits(2).says(&said).says("hint: leave it out");
+        };
+        refused(&[], &[]);
+        refused(&[], &alone);
+        refused(&numbered, &[]);
+        refused(&slots, &pod);
+        refused(&["--ranks", "1"], &pod);
+        for verb in [&["--resume"][..], &["--variant", "a:", "--variant", "b:"]] {
+            let args = [&["run", "s.toml"], &option[..], verb].concat();
+            stated(&bench, &args, &[]).exits(2).says(option[0]);
+        }
+    }
+    assert!(!bench.path("data").exists(), "nothing was written");
+}
+
 /// The binary as one of several processes, as the variables of a launcher say.
 fn stated(bench: &Bench, args: &[&str], variables: &[(&str, &str)]) -> Ended {
     let mut command = bench.bare(args);
