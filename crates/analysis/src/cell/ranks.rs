@@ -8,17 +8,14 @@ mod merged;
 mod sums;
 #[cfg(test)]
 mod tests;
+mod together;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::{Ceiling, Line, Outcome, Rep, Role, RunRecord};
+use record::{Ceiling, Line, Outcome, Rep, Role, Run, RunRecord};
 
-// Alone, a host may get all that the storage gives: of two hosts, each for a twentieth of its window, that is a twentieth of
-// the sum.
-/// Share of the longest window that the windows of all ranks must have in common: what the others do in the rest is
-/// not known.
-const OVERLAP_MIN: f64 = 0.95;
+use together::{Asked, OVERLAP_MIN, apart, overlap};
 
 /// Ranks that a reason names one by one.
 const NAMED_MAX: usize = 8;
@@ -50,8 +47,7 @@ pub fn fold_ranks(record: &RunRecord) -> Cow<'_, RunRecord> {
     // The sum of some hosts' ceilings would be too low, and call the others client-limited.
     let whole = ceilings.into_values().filter(|of_ranks| of_ranks.len() == ranks as usize);
     let mut lines: Vec<Line> = whole.map(|of_ranks| Line::Ceiling(sums::ceiling(&of_ranks))).collect();
-    let met = record.run.team.is_some();
-    let mut folded: Vec<Rep> = reps.into_values().map(|of_ranks| fold(of_ranks, ranks, met)).collect();
+    let mut folded: Vec<Rep> = reps.into_values().map(|of_ranks| fold(of_ranks, &record.run)).collect();
     folded.sort_by_key(|rep| rep.order);
     lines.extend(folded.into_iter().map(|rep| Line::Rep(Box::new(rep))));
     lines.extend(record.lines.iter().filter(|line| matches!(line, Line::End(_))).cloned());
@@ -141,14 +137,13 @@ fn key(rep: &Rep) -> Key<'_> {
     (&rep.cell, rep.role == Role::Confirm, rep.rep, &rep.variant)
 }
 
-/// One repetition of those that the ranks made, at least one of them. It has failed where they were not made together. `met` says
-/// whether the ranks met before each, or began it by their clocks.
-fn fold(mut of_ranks: Vec<&Rep>, ranks: u32, met: bool) -> Rep {
+/// One repetition of those that the ranks of a run made, at least one of them. It has failed where they were not made together.
+fn fold(mut of_ranks: Vec<&Rep>, run: &Run) -> Rep {
     of_ranks.sort_by_key(|rep| rep.rank);
     let mut folded = sums::rep(&of_ranks);
     let outcomes = || of_ranks.iter().map(|rep| &rep.outcome);
     let overlap = overlap(&of_ranks);
-    folded.outcome = if let Some(reason) = gap(&of_ranks, ranks) {
+    folded.outcome = if let Some(reason) = gap(&of_ranks, run.ranks) {
         Outcome::Failed { reason }
     } else if outcomes().any(|outcome| *outcome == Outcome::Interrupted) {
         // A signal reaches the ranks at different times: what they measured together is what counts.
@@ -156,7 +151,7 @@ fn fold(mut of_ranks: Vec<&Rep>, ranks: u32, met: bool) -> Rep {
         // not.
         folded.window_ns = overlap.filter(|(share, _)| *share >= OVERLAP_MIN).map_or(0, |(_, ns)| ns);
         Outcome::Interrupted
-    } else if let Some(reason) = apart(overlap, met) {
+    } else if let Some(reason) = apart(&of_ranks, asked(run, &of_ranks)) {
         Outcome::Failed { reason }
     } else if outcomes().any(|outcome| *outcome == Outcome::Exhausted) {
         Outcome::Exhausted
@@ -178,6 +173,11 @@ fn gap(of_ranks: &[&Rep], ranks: u32) -> Option<String> {
     }
     // These reasons are words, since a folded record is a record: whoever reads it finds a failed repetition as in any other.
     if let Some((rank, _)) = made.range(ranks..).next() {
+fn asked<'a>(run: &'a Run, of_ranks: &[&Rep]) -> Asked<'a> {
+    let cell = of_ranks.first().and_then(|rep| run.cells.iter().find(|cell| cell.cell == rep.cell));
+    Asked { met: run.team.is_some(), measure: &run.measure, cell }
+}
+
         return Some(format!("rank {rank} is none of {ranks} ranks"));
     }
     if made.len() < ranks as usize {
@@ -203,30 +203,6 @@ fn listed(ranks: impl Iterator<Item = u32>, count: usize) -> String {
     named.join(", ") + &more
 }
 
-/// Why windows with this overlap say nothing of all ranks together.
-fn apart(overlap: Option<(f64, u64)>, met: bool) -> Option<String> {
-    let Some((share, _)) = overlap else {
-        return Some("the record does not say when the windows of all ranks opened".to_owned());
-    };
-    let hint = if met {
-        "measure for longer with measure.duration"
-    } else {
-        "let the clocks of the hosts agree, and give each repetition more time to begin with --slack"
-    };
-    (share < OVERLAP_MIN)
-        .then(|| format!("the windows of the ranks overlap by {} only: {hint}", whole_percent(share)))
-}
-
-/// The share of the longest window that all have in common, and its length; `None` where an opening is not known, or no
-/// window has a length.
-fn overlap(of_ranks: &[&Rep]) -> Option<(f64, u64)> {
-    let opened: Vec<u64> = of_ranks.iter().map(|rep| rep.window_unix_ns).collect::<Option<_>>()?;
-    let closed = opened.iter().zip(of_ranks).map(|(open, rep)| open.saturating_add(rep.window_ns));
-    let longest = of_ranks.iter().map(|rep| rep.window_ns).max().filter(|ns| *ns > 0)?;
-    let common = closed.min()?.saturating_sub(opened.iter().copied().max()?);
-    Some((common as f64 / longest as f64, common))
-}
-
 /// Counts of all ranks second by second, from the first that all measured to the last. Windows open at different parts of a
 /// second: each is moved by whole seconds to where it fits best.
 fn by_second(of_ranks: &[&Rep], counts: fn(&Rep) -> &Vec<u64>) -> Vec<u64> {
@@ -247,9 +223,4 @@ fn by_second(of_ranks: &[&Rep], counts: fn(&Rep) -> &Vec<u64>) -> Vec<u64> {
     (begin..end.min(longest))
         .map(|second| of_ranks.iter().map(|rep| count(rep, second)).fold(0, u64::saturating_add))
         .collect()
-}
-
-/// Rounded down: 94.9 % is not the 95 % that are asked for.
-fn whole_percent(share: f64) -> String {
-    format!("{} %", (share * 100.0).floor())
 }
