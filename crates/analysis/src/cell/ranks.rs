@@ -23,7 +23,7 @@ const NAMED_MAX: usize = 8;
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// What makes one repetition of several ranks: cell, whether it confirms, number, variant.
-type Key<'a> = (&'a str, bool, u32, &'a str);
+pub(crate) type Key<'a> = (&'a str, bool, u32, &'a str);
 
 /// The record with one repetition, and one ceiling, where each rank has made one; a record of a single process, or of one
 /// rank alone, as it is. Everything that reads figures from a merged record reads them from this.
@@ -84,9 +84,8 @@ impl Ranks {
         if !is_merged(record) {
             return Some(Self::Alone { rank, ranks });
         }
-        let mut by_key: BTreeMap<Key<'_>, Vec<&Rep>> = BTreeMap::new();
-        reps(record).for_each(|rep| by_key.entry(key(rep)).or_default().push(rep));
-        let whole = by_key.values().filter(|of_ranks| gap(of_ranks, ranks).is_none());
+        let turns = by_turn(record);
+        let whole = turns.values().filter(|of_ranks| gap(of_ranks, ranks).is_none());
         let overlap = whole.filter_map(|of_ranks| overlap(of_ranks)).map(|(share, _)| share).reduce(f64::min);
         Some(Self::Together { ranks, overlap })
     }
@@ -133,7 +132,18 @@ fn reps(record: &RunRecord) -> impl Iterator<Item = &Rep> {
     })
 }
 
-fn key(rep: &Rep) -> Key<'_> {
+/// What the ranks made of each repetition, in the order of their numbers.
+pub(crate) fn by_turn(record: &RunRecord) -> BTreeMap<Key<'_>, Vec<&Rep>> {
+    let mut turns: BTreeMap<Key<'_>, Vec<&Rep>> = BTreeMap::new();
+    reps(record).for_each(|rep| turns.entry(key(rep)).or_default().push(rep));
+    for of_ranks in turns.values_mut() {
+        of_ranks.sort_by_key(|rep| rep.rank);
+    }
+    turns
+}
+
+/// Which repetition of all ranks one is of.
+pub(crate) fn key(rep: &Rep) -> Key<'_> {
     (&rep.cell, rep.role == Role::Confirm, rep.rep, &rep.variant)
 }
 
@@ -165,6 +175,11 @@ fn fold(mut of_ranks: Vec<&Rep>, run: &Run) -> Rep {
     folded
 }
 
+fn asked<'a>(run: &'a Run, of_ranks: &[&Rep]) -> Asked<'a> {
+    let cell = of_ranks.first().and_then(|rep| run.cells.iter().find(|cell| cell.cell == rep.cell));
+    Asked { met: run.team.is_some(), measure: &run.measure, cell }
+}
+
 /// Why the ranks did not all make a repetition: one is missing, there twice, or failed.
 fn gap(of_ranks: &[&Rep], ranks: u32) -> Option<String> {
     let mut made: BTreeMap<u32, u32> = BTreeMap::new();
@@ -173,11 +188,6 @@ fn gap(of_ranks: &[&Rep], ranks: u32) -> Option<String> {
     }
     // These reasons are words, since a folded record is a record: whoever reads it finds a failed repetition as in any other.
     if let Some((rank, _)) = made.range(ranks..).next() {
-fn asked<'a>(run: &'a Run, of_ranks: &[&Rep]) -> Asked<'a> {
-    let cell = of_ranks.first().and_then(|rep| run.cells.iter().find(|cell| cell.cell == rep.cell));
-    Asked { met: run.team.is_some(), measure: &run.measure, cell }
-}
-
         return Some(format!("rank {rank} is none of {ranks} ranks"));
     }
     if made.len() < ranks as usize {
