@@ -32,6 +32,7 @@ pub use cell::crowd::Crowd;
 pub use cell::datasets::DatasetFigures;
 pub use cell::diagnosis::symptom::{Decoder, Diagnosis, LittlesLaw, LoopPair, Remedy, Symptom, WaitedFor};
 pub use cell::distribution::{Distribution, QuantileStep, distributions, quantile_steps};
+pub use cell::each_rank::{CellRanks, RankFigures};
 pub use cell::epochs::{CellEpochs, EpochFigures, EpochNote, Held};
 pub use cell::figures::Figures;
 pub use cell::flag::{Flag, GIVEN_UP_MAX, Gravity, STEPS_MIN, TURNS_MIN};
@@ -47,6 +48,7 @@ pub use cell::paced::{Paced, Percentile};
 pub use cell::page_cache::PageCache;
 pub use cell::ranks::{Ranks, TeamFacts, fold_ranks};
 pub use cell::rate::Rate;
+pub use cell::slow_rank::{SLOW_BELOW, SlowBy, SlowRank, SlowRanks};
 pub use cell::system::{
     CoreFigures, DeviceFigures, MemoryFigures, Pressure, Reconciliation, SystemFigures, Traffic,
 };

@@ -23,6 +23,7 @@ use crate::cell::cells::Cells;
 use crate::cell::checkpoints::{self, Checkpoints};
 use crate::cell::copies::{self, CopyFigures};
 use crate::cell::datasets::{self, DatasetFigures};
+use crate::cell::each_rank::{self, CellRanks};
 use crate::cell::epochs::{self, CellEpochs};
 use crate::cell::figures::Figures;
 use crate::cell::layouts::{self, Layouts};
@@ -54,6 +55,8 @@ pub struct Summary {
     pub targets: Vec<Target>,
     /// Every planned cell, in the order of the scenario; none is missing, but for those that a search had no need of.
     pub cells: Vec<CellSummary>,
+    /// What each process did, for each cell that several measured together.
+    pub ranks: Vec<CellRanks>,
     /// Combinations left out before the run.
     pub skipped: Vec<Skipped>,
     /// Cells that read in a closed loop, arranged for plots and tables.
@@ -144,13 +147,16 @@ pub fn summarise(record: &RunRecord) -> Summary {
     // Before folding, which leaves one repetition of each set of ranks and with it nothing to say who made it.
     let of_ranks = Ranks::of(record).map(Note::Ranks);
     let of_team = record.run.team.as_ref().map(|team| Note::Team(TeamFacts::of(team)));
+    let of_each = record;
     let folded = ranks::fold_ranks(record);
     let record = &*folded;
     let run = &record.run;
     let lines = Lines::of(record);
     let (need, targets) = (need::of_record(&run.need), head::targets(run));
     let datasets = datasets::of_run(run, &lines);
-    let all = cell::of_run(record, &lines);
+    let mut all = cell::of_run(record, &lines);
+    let ranks = each_rank::of_run(of_each, &lines, &all);
+    each_rank::complete(&ranks, &mut all);
     let cells = Cells { need: &need, datasets: &datasets, targets: &targets, all: &all };
     let checkpoints = checkpoints::of_run(record, &lines, &all);
     let (panels, predictions) = prediction::curves(record, &all);
@@ -176,6 +182,7 @@ pub fn summarise(record: &RunRecord) -> Summary {
         percentiles,
         not_tested,
         notes,
+        ranks,
         gate: run.gate.clone(),
         checkpoints,
         panels,

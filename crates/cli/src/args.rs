@@ -83,6 +83,14 @@ pub(crate) struct TeamArgs {
     pub(crate) patience: Option<String>,
 }
 
+impl TeamArgs {
+    /// The first option that the command line gives.
+    pub(crate) fn first_given(&self) -> Option<&'static str> {
+        let given = [(self.pmix.is_some(), "--pmix"), (self.patience.is_some(), "--patience")];
+        given.into_iter().find_map(|(is_given, option)| is_given.then_some(option))
+    }
+}
+
 /// Where a record goes and what it keeps.
 #[derive(Debug, Args)]
 pub(crate) struct MeasureArgs {

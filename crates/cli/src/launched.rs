@@ -27,23 +27,44 @@ pub(crate) fn place() -> Result<Option<Place>, Failure> {
     Place::of(&|name| std::env::var(name).ok()).map_err(|error| Failure::usage(format!("error: {error}")))
 }
 
-/// Refuses a verb that one process does: several would each do it as if they were alone.
+/// Refuses a verb that one process does: several would each do it as if they were alone. `ranks` is what the command line says
+/// of their number.
 ///
 /// # Errors
-/// Where a launcher started several.
-pub(crate) fn refuse(verb: &str) -> Result<(), Failure> {
+/// Where there are several, or a numbered pod may have others beside it.
+pub(crate) fn refuse(verb: &str, ranks: Option<u32>) -> Result<(), Failure> {
+    match (place()?, ranks) {
+        (None, None | Some(1)) | (Some(Place { launcher: Launcher::IndexedJob, .. }), Some(1)) => Ok(()),
+        (None, Some(ranks)) => Err(Failure::usage(format!(
+            "error: `feedline {verb}` is done by one process, and --ranks says that there are {ranks}\n  hint: leave out --ranks"
+        ))),
+        (Some(place), _) => Err(of_one(verb, &place)),
+    }
+}
+
+/// The same of a verb that numbered pods may do beside each other.
+///
+/// # Errors
+/// Where a launcher started several that could meet.
+pub(crate) fn refuse_but_pods(verb: &str) -> Result<(), Failure> {
     match place()? {
         // Under Kubernetes a pod may be numbered and alone; two of them that prepare one dataset do no harm.
         None | Some(Place { launcher: Launcher::IndexedJob, .. }) => Ok(()),
-        Some(place) => Err(once(
-            &place,
-            &format!(
-                "error: `feedline {verb}` is done by one process, and this is {}\n  hint: start it without the launcher; \
-                 `feedline run` is what several processes do together",
-                place.words()
-            ),
-        )),
+        Some(place) => Err(of_one(verb, &place)),
     }
+}
+
+/// The failure of all processes at a verb of one.
+fn of_one(verb: &str, place: &Place) -> Failure {
+    let hint = match place.launcher {
+        Launcher::IndexedJob => {
+            "start it in a Job whose completionMode is not Indexed, or by `env -u JOB_COMPLETION_INDEX feedline` in a pod that is \
+             alone; `feedline run` with --start-at is what several pods do together"
+        }
+        _ => "start it without the launcher; `feedline run` is what several processes do together",
+    };
+    let is = place.words();
+    once(place, &format!("error: `feedline {verb}` is done by one process, and this is {is}\n  hint: {hint}"))
 }
 
 /// How this process measures with the others, if there are any.
@@ -51,25 +72,43 @@ pub(crate) fn refuse(verb: &str) -> Result<(), Failure> {
 /// # Errors
 /// A usage error where they cannot, or contradict what the command line says; and what the launcher refuses.
 pub(crate) fn of(ranks: &RankArgs, team: &TeamArgs) -> Result<Launched, Failure> {
-    let Some(place) = place()? else {
-        return match (ranks.rank, ranks.ranks, &ranks.start_at) {
-            (None, None, None) => Ok(Launched::Alone),
-            (Some(_), Some(2..), Some(_)) => Ok(Launched::Slots(ranks.clone())),
-            _ => Err(Failure::usage(
-                "error: --rank, --ranks and --start-at go together where no launcher states them\n  hint: give all three, the \
-                 same --ranks and --start-at on every host, or start feedline by mpirun or srun",
-            )),
-        };
-    };
-    agree(&place, ranks).map_err(|said| once(&place, &said))?;
-    // What numbers a pod does not say whether there are others.
-    if place.launcher == Launcher::IndexedJob && ranks.ranks == Some(1) {
+    let place = place()?;
+    let launched = match &place {
+        None => without_launcher(ranks),
+        Some(place) => with_launcher(place, ranks, team),
+    }?;
+    match (launched, team.first_given()) {
+        (Launched::Alone | Launched::Slots(_), Some(option)) => {
+            let said = format!(
+                "error: {option} is for processes of a launcher that meet, and here none do\n  hint: leave it out, or let a \
+                 launcher with PMIx start several (Open MPI's mpirun, `srun --mpi=pmix`)"
+            );
+            Err(place.map_or_else(|| Failure::usage(said.clone()), |place| once(&place, &said)))
+        }
+        (launched, _) => Ok(launched),
+    }
+}
+
+fn without_launcher(ranks: &RankArgs) -> Result<Launched, Failure> {
+    match (ranks.rank, ranks.ranks, &ranks.start_at) {
+        (None, None, None) => Ok(Launched::Alone),
+        (Some(_), Some(2..), Some(_)) => Ok(Launched::Slots(ranks.clone())),
+        _ => Err(Failure::usage(
+            "error: --rank, --ranks and --start-at go together where no launcher states them\n  hint: give all three, the \
+             same --ranks and --start-at on every host, or start feedline by mpirun or srun",
+        )),
+    }
+}
+
+fn with_launcher(place: &Place, ranks: &RankArgs, team: &TeamArgs) -> Result<Launched, Failure> {
+    agree(place, ranks).map_err(|said| once(place, &said))?;
+    if is_the_only_pod(place, ranks) {
         return Ok(Launched::Alone);
     }
     if ranks.start_at.is_some() {
         let Some(size) = place.size.or(ranks.ranks) else {
             return Err(once(
-                &place,
+                place,
                 "error: an Indexed Job does not say how many pods it has\n  hint: --ranks N",
             ));
         };
@@ -80,7 +119,7 @@ pub(crate) fn of(ranks: &RankArgs, team: &TeamArgs) -> Result<Launched, Failure>
     }
     if !place.pmix {
         return Err(once(
-            &place,
+            place,
             &format!(
                 "error: this is {}: its processes cannot talk to each other\n  hint: let a launcher with PMIx start them (Open \
                  MPI's mpirun, `srun --mpi=pmix`), or let each begin at one time: --start-at TIME{}, and `feedline merge` their \
@@ -90,12 +129,17 @@ pub(crate) fn of(ranks: &RankArgs, team: &TeamArgs) -> Result<Launched, Failure>
             ),
         ));
     }
-    let joined = launch::join(&place, team.pmix.as_deref().map(Path::new));
+    let joined = launch::join(place, team.pmix.as_deref().map(Path::new));
     // Each says it: without the library they cannot wait for the first.
     match joined.map_err(|error| Failure::usage(format!("error: {error}")))? {
         None => Ok(Launched::Alone),
         Some(group) => Ok(Launched::Team(group, place.launcher)),
     }
+}
+
+/// Whether a pod that is numbered has no others beside it: what numbers it does not say so, and the command line may.
+fn is_the_only_pod(place: &Place, ranks: &RankArgs) -> bool {
+    place.launcher == Launcher::IndexedJob && ranks.ranks == Some(1)
 }
 
 /// That what the command line says of ranks is what the launcher says.

@@ -91,7 +91,7 @@ fn input(verb: &Verb) -> Option<&str> {
 fn dispatch(verb: Verb) -> Result<Exit, Failure> {
     match verb {
         Verb::Run(args) if args.resume => {
-            launched::refuse("run --resume")?;
+            launched::refuse("run --resume", args.ranks.ranks)?;
             cmd::resume::resume(&args)
         }
         Verb::Run(args) => cmd::run::run(&args),
@@ -101,12 +101,12 @@ fn dispatch(verb: Verb) -> Result<Exit, Failure> {
         Verb::WhatIf(args) => cmd::what_if::what_if(&args),
         Verb::Claims(args) => cmd::claims::claims(&args),
         Verb::Prepare(args) => {
-            launched::refuse("prepare")?;
+            launched::refuse_but_pods("prepare")?;
             cmd::prepare::prepare(&args)
         }
         Verb::Clean(args) => cmd::clean::clean(&args),
         Verb::Size(args) => {
-            launched::refuse("size")?;
+            launched::refuse("size", None)?;
             cmd::size::size(&args)
         }
         Verb::Report(args) => cmd::report::report(&args),

@@ -23,6 +23,7 @@ mod plain;
 mod plot;
 mod png;
 mod prediction;
+mod ranks;
 mod screen;
 mod sections;
 mod side;

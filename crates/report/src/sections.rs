@@ -6,7 +6,9 @@ use crate::grid::Grid;
 use crate::group::{by_key, once_by_key};
 use crate::page::{Block, Document, Fact, Fold, Lines, Page, Room, Section, Verdict, Weight};
 use crate::plain::spell_out;
-use crate::{answer, cells, environment, head, network, prediction, side, stored, system, training, words};
+use crate::{
+    answer, cells, environment, head, network, prediction, ranks, side, stored, system, training, words,
+};
 
 /// All that a summary says.
 pub(crate) fn of_summary(summary: &Summary) -> Document<'static> {
@@ -61,6 +63,7 @@ fn sections<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Vec<Section<'a>> 
         open(Room::PageOnly, "plots", "Plots", plots),
         open(Room::Detail, "training", "Training", trained(summary)),
         open(Room::Detail, "cells", "Cells", grid(cells::grid(summary))),
+        detail("ranks", "Processes", grid(ranks::table(summary))),
         looked_up("stall", "Where the accelerators' time goes", grid(training::stall(summary))),
         detail("paced", "Paced", grid(side::paced(summary, cells::unit(summary)))),
         detail("files", "Where a file's time goes", grid(side::phases(summary))),

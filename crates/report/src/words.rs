@@ -28,5 +28,6 @@ pub(crate) mod read_verdict;
 pub(crate) mod reconciliation;
 pub(crate) mod share;
 pub(crate) mod sizing;
+pub(crate) mod slow_ranks;
 pub(crate) mod tier;
 pub mod verdict;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::cell::crowd::Crowd;
 use crate::cell::gap::Gap;
+use crate::cell::slow_rank::SlowRanks;
 use crate::cell::training::bound::Bound;
 
 pub use gravity::Gravity;
@@ -338,6 +339,8 @@ pub enum Flag {
         /// How many addresses there are.
         addresses: u32,
     },
+    /// Some of several processes were slower than the others.
+    SlowRanks(SlowRanks),
     /// Small reads that all take 40 ms: Nagle's algorithm on the server against delayed acknowledgements.
     DelayedAck {
         /// Median of what shows it.
@@ -456,6 +459,7 @@ impl Flag {
             | Self::Recovered { .. }
             | Self::ConnectionsLost { .. }
             | Self::Unbalanced { .. }
+            | Self::SlowRanks(_)
             | Self::DelayedAck { .. }
             | Self::Drifts { .. }
             | Self::StandsIn { .. } => Gravity::Informs,

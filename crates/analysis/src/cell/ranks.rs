@@ -8,17 +8,14 @@ mod merged;
 mod sums;
 #[cfg(test)]
 mod tests;
+mod together;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::{Ceiling, Line, Outcome, Rep, Role, RunRecord};
+use record::{Ceiling, Line, Outcome, Rep, Role, Run, RunRecord};
 
-// Alone, a host may get all that the storage gives: of two hosts, each for a twentieth of its window, that is a twentieth of
-// the sum.
-/// Share of the longest window that the windows of all ranks must have in common: what the others do in the rest is
-/// not known.
-const OVERLAP_MIN: f64 = 0.95;
+use together::{Asked, OVERLAP_MIN, apart, overlap};
 
 /// Ranks that a reason names one by one.
 const NAMED_MAX: usize = 8;
@@ -26,7 +23,7 @@ const NAMED_MAX: usize = 8;
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// What makes one repetition of several ranks: cell, whether it confirms, number, variant.
-type Key<'a> = (&'a str, bool, u32, &'a str);
+pub(crate) type Key<'a> = (&'a str, bool, u32, &'a str);
 
 /// The record with one repetition, and one ceiling, where each rank has made one; a record of a single process, or of one
 /// rank alone, as it is. Everything that reads figures from a merged record reads them from this.
@@ -50,8 +47,7 @@ pub fn fold_ranks(record: &RunRecord) -> Cow<'_, RunRecord> {
     // The sum of some hosts' ceilings would be too low, and call the others client-limited.
     let whole = ceilings.into_values().filter(|of_ranks| of_ranks.len() == ranks as usize);
     let mut lines: Vec<Line> = whole.map(|of_ranks| Line::Ceiling(sums::ceiling(&of_ranks))).collect();
-    let met = record.run.team.is_some();
-    let mut folded: Vec<Rep> = reps.into_values().map(|of_ranks| fold(of_ranks, ranks, met)).collect();
+    let mut folded: Vec<Rep> = reps.into_values().map(|of_ranks| fold(of_ranks, &record.run)).collect();
     folded.sort_by_key(|rep| rep.order);
     lines.extend(folded.into_iter().map(|rep| Line::Rep(Box::new(rep))));
     lines.extend(record.lines.iter().filter(|line| matches!(line, Line::End(_))).cloned());
@@ -88,9 +84,8 @@ impl Ranks {
         if !is_merged(record) {
             return Some(Self::Alone { rank, ranks });
         }
-        let mut by_key: BTreeMap<Key<'_>, Vec<&Rep>> = BTreeMap::new();
-        reps(record).for_each(|rep| by_key.entry(key(rep)).or_default().push(rep));
-        let whole = by_key.values().filter(|of_ranks| gap(of_ranks, ranks).is_none());
+        let turns = by_turn(record);
+        let whole = turns.values().filter(|of_ranks| gap(of_ranks, ranks).is_none());
         let overlap = whole.filter_map(|of_ranks| overlap(of_ranks)).map(|(share, _)| share).reduce(f64::min);
         Some(Self::Together { ranks, overlap })
     }
@@ -137,18 +132,28 @@ fn reps(record: &RunRecord) -> impl Iterator<Item = &Rep> {
     })
 }
 
-fn key(rep: &Rep) -> Key<'_> {
+/// What the ranks made of each repetition, in the order of their numbers.
+pub(crate) fn by_turn(record: &RunRecord) -> BTreeMap<Key<'_>, Vec<&Rep>> {
+    let mut turns: BTreeMap<Key<'_>, Vec<&Rep>> = BTreeMap::new();
+    reps(record).for_each(|rep| turns.entry(key(rep)).or_default().push(rep));
+    for of_ranks in turns.values_mut() {
+        of_ranks.sort_by_key(|rep| rep.rank);
+    }
+    turns
+}
+
+/// Which repetition of all ranks one is of.
+pub(crate) fn key(rep: &Rep) -> Key<'_> {
     (&rep.cell, rep.role == Role::Confirm, rep.rep, &rep.variant)
 }
 
-/// One repetition of those that the ranks made, at least one of them. It has failed where they were not made together. `met` says
-/// whether the ranks met before each, or began it by their clocks.
-fn fold(mut of_ranks: Vec<&Rep>, ranks: u32, met: bool) -> Rep {
+/// One repetition of those that the ranks of a run made, at least one of them. It has failed where they were not made together.
+fn fold(mut of_ranks: Vec<&Rep>, run: &Run) -> Rep {
     of_ranks.sort_by_key(|rep| rep.rank);
     let mut folded = sums::rep(&of_ranks);
     let outcomes = || of_ranks.iter().map(|rep| &rep.outcome);
     let overlap = overlap(&of_ranks);
-    folded.outcome = if let Some(reason) = gap(&of_ranks, ranks) {
+    folded.outcome = if let Some(reason) = gap(&of_ranks, run.ranks) {
         Outcome::Failed { reason }
     } else if outcomes().any(|outcome| *outcome == Outcome::Interrupted) {
         // A signal reaches the ranks at different times: what they measured together is what counts.
@@ -156,7 +161,7 @@ fn fold(mut of_ranks: Vec<&Rep>, ranks: u32, met: bool) -> Rep {
         // not.
         folded.window_ns = overlap.filter(|(share, _)| *share >= OVERLAP_MIN).map_or(0, |(_, ns)| ns);
         Outcome::Interrupted
-    } else if let Some(reason) = apart(overlap, met) {
+    } else if let Some(reason) = apart(&of_ranks, asked(run, &of_ranks)) {
         Outcome::Failed { reason }
     } else if outcomes().any(|outcome| *outcome == Outcome::Exhausted) {
         Outcome::Exhausted
@@ -168,6 +173,11 @@ fn fold(mut of_ranks: Vec<&Rep>, ranks: u32, met: bool) -> Rep {
         folded.second_bytes = by_second(&of_ranks, |rep| &rep.second_bytes);
     }
     folded
+}
+
+fn asked<'a>(run: &'a Run, of_ranks: &[&Rep]) -> Asked<'a> {
+    let cell = of_ranks.first().and_then(|rep| run.cells.iter().find(|cell| cell.cell == rep.cell));
+    Asked { met: run.team.is_some(), measure: &run.measure, cell }
 }
 
 /// Why the ranks did not all make a repetition: one is missing, there twice, or failed.
@@ -203,30 +213,6 @@ fn listed(ranks: impl Iterator<Item = u32>, count: usize) -> String {
     named.join(", ") + &more
 }
 
-/// Why windows with this overlap say nothing of all ranks together.
-fn apart(overlap: Option<(f64, u64)>, met: bool) -> Option<String> {
-    let Some((share, _)) = overlap else {
-        return Some("the record does not say when the windows of all ranks opened".to_owned());
-    };
-    let hint = if met {
-        "measure for longer with measure.duration"
-    } else {
-        "let the clocks of the hosts agree, and give each repetition more time to begin with --slack"
-    };
-    (share < OVERLAP_MIN)
-        .then(|| format!("the windows of the ranks overlap by {} only: {hint}", whole_percent(share)))
-}
-
-/// The share of the longest window that all have in common, and its length; `None` where an opening is not known, or no
-/// window has a length.
-fn overlap(of_ranks: &[&Rep]) -> Option<(f64, u64)> {
-    let opened: Vec<u64> = of_ranks.iter().map(|rep| rep.window_unix_ns).collect::<Option<_>>()?;
-    let closed = opened.iter().zip(of_ranks).map(|(open, rep)| open.saturating_add(rep.window_ns));
-    let longest = of_ranks.iter().map(|rep| rep.window_ns).max().filter(|ns| *ns > 0)?;
-    let common = closed.min()?.saturating_sub(opened.iter().copied().max()?);
-    Some((common as f64 / longest as f64, common))
-}
-
 /// Counts of all ranks second by second, from the first that all measured to the last. Windows open at different parts of a
 /// second: each is moved by whole seconds to where it fits best.
 fn by_second(of_ranks: &[&Rep], counts: fn(&Rep) -> &Vec<u64>) -> Vec<u64> {
@@ -247,9 +233,4 @@ fn by_second(of_ranks: &[&Rep], counts: fn(&Rep) -> &Vec<u64>) -> Vec<u64> {
     (begin..end.min(longest))
         .map(|second| of_ranks.iter().map(|rep| count(rep, second)).fold(0, u64::saturating_add))
         .collect()
-}
-
-/// Rounded down: 94.9 % is not the 95 % that are asked for.
-fn whole_percent(share: f64) -> String {
-    format!("{} %", (share * 100.0).floor())
 }

@@ -88,6 +88,7 @@ pub(super) fn unfounded(source: &Source<'_>, target: &str, chosen: Option<&CellS
         feeds: None,
         unreached: Vec::new(),
         clears: None,
+        slow: None,
         cause: Cause::NothingMeasured(nothing_measured(source, target)),
     }
 }

@@ -9,6 +9,8 @@ use super::read_verdict::ReadVerdict;
 use super::source::Source;
 use super::{changed, checkpointed};
 use crate::cell::cell_summary::{CellSummary, Measurement};
+use crate::cell::flag::Flag;
+use crate::cell::slow_rank::SlowRanks;
 use crate::choice::{self, EQUAL_SHARE, Fresh};
 use crate::verdict::scope::Scope;
 use crate::verdict::unreached;
@@ -70,12 +72,20 @@ fn of_cell(source: &Source<'_>, target: &Target, cell: Option<&CellSummary>) -> 
         unreached: cell.map_or_else(Vec::new, |cell| unreached::beside(source, cell)),
         clears: cell.and_then(|cell| unreached::clearing(source, cell)),
         scope: cell.map(|cell| Scope::of(source, target, cell)),
+        slow: cell.and_then(slow_ranks),
         ..unfounded(source, &target.name, cell)
     };
     if let Some(cell) = cell {
         verdict.rest_on(source, cell);
     }
     verdict
+}
+
+fn slow_ranks(cell: &CellSummary) -> Option<SlowRanks> {
+    cell.flags().into_iter().find_map(|flag| match flag {
+        Flag::SlowRanks(slow) => Some(slow.clone()),
+        _ => None,
+    })
 }
 
 /// The candidate that decides: the first that feeds; else one that leaves it open, for all have to starve; else the first

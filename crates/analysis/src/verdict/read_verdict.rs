@@ -7,6 +7,7 @@ use super::conditions::Condition;
 use super::played::Played;
 use super::unreached::{ClearsOtherwise, Unreached};
 use crate::cell::flag::Gravity;
+use crate::cell::slow_rank::SlowRanks;
 use crate::verdict::scope::Scope;
 
 /// What can be said of the reads of one target against the line.
@@ -41,6 +42,8 @@ pub struct ReadVerdict {
     pub unreached: Vec<Unreached>,
     /// The other ways that do reach it; absent when none does.
     pub clears: Option<ClearsOtherwise>,
+    /// Processes that were slower than the others in the cell it rests on; absent where none was.
+    pub slow: Option<SlowRanks>,
     /// Why the judgement is this one.
     pub cause: Cause,
 }

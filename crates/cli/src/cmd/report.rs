@@ -20,7 +20,7 @@ pub(crate) struct ReportArgs {
     pub(crate) format: ReportFormat,
     #[command(flatten)]
     pub(crate) show: ShowArgs,
-    /// With --format svg or png, which plot: throughput, percentiles, tradeoff, heatmap, over-time, sizes, roofline,
+    /// With --format svg or png, which plot: throughput, percentiles, tradeoff, heatmap, over-time, sizes, roofline, ranks,
     /// layouts, epochs, checkpoints, or one of a training load: training-timeline, training-accelerators,
     /// training-readers, training-waits
     #[arg(long, default_value = "throughput")]

@@ -41,7 +41,8 @@ pub(crate) struct RunArgs {
     /// --rounds, add rounds to one that came to its end, with --only to the targets named. The scenario, the data, the machine
     /// and feedline must be what they were
     // Whatever would change what is measured: the run that is gone on with has been asked already.
-    #[arg(long, conflicts_with_all = ["variant", "as_variant", "rank", "dry_run", "set", "need", "hold", "budget", "add_to", "proof"])]
+    // Processes that meet do not go on with a run, and hosts in slots neither.
+    #[arg(long, conflicts_with_all = ["variant", "as_variant", "rank", "start_at", "pmix", "patience", "dry_run", "set", "need", "hold", "budget", "add_to", "proof"])]
     pub(crate) resume: bool,
     /// Exit with 5 when a gated target is UNCERTAIN, or when a gate on regressions cannot be decided
     #[arg(long)]
@@ -56,14 +57,14 @@ pub(crate) struct RunArgs {
     pub(crate) rounds: Option<More>,
     /// Compare variants of the scenario, interleaved: a name, and a key that it changes; `NAME:` changes nothing,
     /// `NAME:bin=PATH` runs another feedline. Two or more; the first is what the others are compared with
-    #[arg(long, value_name = "NAME:KEY=VALUE", conflicts_with_all = ["rank", "ranks", "start_at", "full", "json"])]
+    #[arg(long, value_name = "NAME:KEY=VALUE", conflicts_with_all = ["rank", "ranks", "start_at", "pmix", "patience", "full", "json"])]
     pub(crate) variant: Vec<String>,
     /// With --variant, leave the comparison to `feedline compare`
     #[arg(long, requires = "variant")]
     pub(crate) no_compare: bool,
     /// Measure as this variant, by orders on standard input
     // For a parent process alone: its orders come on standard input.
-    #[arg(long, hide = true, conflicts_with_all = ["variant", "rank"])]
+    #[arg(long, hide = true, conflicts_with_all = ["variant", "rank", "pmix", "patience"])]
     pub(crate) as_variant: Option<String>,
     /// Add the run to a baseline, unless it was interrupted or regressed
     #[arg(long, value_name = "NAME", conflicts_with_all = ["variant", "as_variant", "rank"])]
@@ -94,7 +95,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         return cmd::plan::plan(&args.input);
     }
     if !args.variant.is_empty() {
-        launched::refuse("run --variant")?;
+        launched::refuse("run --variant", None)?;
     }
     if let Some(name) = &args.as_variant {
         return variants::follow(&args.input, &args.measure, name);

@@ -233,6 +233,59 @@ fn what_one_process_does_is_refused_of_several() {
     assert!(!bench.path("data").exists(), "nothing was written");
 }
 
+/// What numbers a pod does not say whether it has others beside it.
+#[test]
+fn what_one_process_does_is_refused_of_a_numbered_pod() {
+    let bench = Bench::with(DISK);
+    let pod = [("JOB_COMPLETION_INDEX", "0")];
+    let variants = ["run", "s.toml", "--variant", "a:", "--variant", "b:"];
+    let resume = ["run", "s.toml", "--resume"];
+    let cases =
+        [(&["size", "s.toml"][..], "size"), (&variants[..], "run --variant"), (&resume[..], "run --resume")];
+    for (args, verb) in cases {
+        let said = format!(
+            "`feedline {verb}` is done by one process, and this is rank 0, started by an Indexed Job without PMIx"
+        );
+        stated(&bench, args, &pod).exits(2).says(&said).says("env -u JOB_COMPLETION_INDEX");
+    }
+    assert!(!bench.path("data").exists(), "nothing was written");
+    stated(&bench, &[&resume[..], &["--ranks", "4"]].concat(), &pod).exits(2).says("is done by one process");
+    stated(&bench, &[&resume[..], &["--ranks", "4"]].concat(), &[])
+        .exits(2)
+        .says("--ranks says that there are 4");
+    // Refused for what it is, and not for its number.
+    stated(&bench, &[&resume[..], &["--ranks", "1"]].concat(), &pod).says("s.toml");
+    // It prepares what another prepares too.
+    let small = Bench::small(DISK);
+    stated(&small, &["prepare", "s.toml"], &pod).exits(0);
+}
+
+#[test]
+fn options_of_processes_that_meet_are_refused_where_none_do() {
+    let bench = Bench::with(DISK);
+    let slots = ["--start-at", "2099-01-01T00:00:00Z", "--ranks", "3"];
+    let numbered = [&slots[..], &["--rank", "0"]].concat();
+    let pod = [("JOB_COMPLETION_INDEX", "0")];
+    let alone = [("OMPI_COMM_WORLD_RANK", "0"), ("OMPI_COMM_WORLD_SIZE", "1")];
+    for option in [["--patience", "60s"], ["--pmix", "/nowhere/libpmix.so.2"]] {
+        let said = format!("error: {} is for processes of a launcher that meet, and here none do", option[0]);
+        let refused = |more: &[&str], variables: &[(&str, &str)]| {
+            let args = [&["run", "s.toml"], &option[..], more].concat();
+            stated(&bench, &args, variables).exits(2).says(&said).says("hint: leave it out");
+        };
+        refused(&[], &[]);
+        refused(&[], &alone);
+        refused(&numbered, &[]);
+        refused(&slots, &pod);
+        refused(&["--ranks", "1"], &pod);
+        for verb in [&["--resume"][..], &["--variant", "a:", "--variant", "b:"]] {
+            let args = [&["run", "s.toml"], &option[..], verb].concat();
+            stated(&bench, &args, &[]).exits(2).says(option[0]);
+        }
+    }
+    assert!(!bench.path("data").exists(), "nothing was written");
+}
+
 /// The binary as one of several processes, as the variables of a launcher say.
 fn stated(bench: &Bench, args: &[&str], variables: &[(&str, &str)]) -> Ended {
     let mut command = bench.bare(args);

@@ -16,6 +16,7 @@ mod label;
 mod over_time;
 mod percentiles;
 mod place;
+mod ranks;
 mod roofline;
 mod scale;
 mod sheet;
@@ -76,6 +77,7 @@ pub fn plots(summary: &Summary, over_time: &[OverTime]) -> Result<Vec<Plot>, Ren
         over_time::chart(summary, over_time),
         sizes::chart(summary),
         roofline::chart(summary),
+        ranks::chart(summary),
     ];
     let charts = charts.into_iter().chain(stored::charts(summary)).chain(training::charts(summary));
     charts.flatten().map(|chart| plot(chart, &summary.head.run_id)).collect()

@@ -6,7 +6,7 @@ use analysis::{Bound, CellSummary, Crowd, Flag, GIVEN_UP_MAX, Measurement, STEPS
 use feed::{counted_noun, format_bytes, format_duration_ns, group_digits};
 
 use super::share::{percent, utilization};
-use super::{bound, gap, kinds};
+use super::{bound, gap, kinds, slow_ranks};
 
 /// Reasons to doubt a cell with their words; those of the fresh repetitions that the others do not have say so, and stand
 /// last.
@@ -100,6 +100,7 @@ pub(crate) fn words(flag: &Flag) -> String {
         Flag::Unbalanced { busiest, share, addresses } => {
             format!("{busiest} had {} of the messages, of {addresses} addresses", percent(*share))
         }
+        Flag::SlowRanks(of) => slow_ranks::words(of),
         Flag::DelayedAck { p50_ns } => delayed_ack(*p50_ns),
         Flag::NotDecoded { samples, share, first } => not_decoded(*samples, *share, first.as_deref()),
         Flag::WaitsElsewhere { cause, share } => {
@@ -355,9 +356,8 @@ pub(crate) fn advice(flag: &Flag) -> &'static str {
         Flag::ConnectionsLost { .. } => {
             "look for time-outs and limits of connections on the server and between"
         }
-        Flag::Unbalanced { .. } => {
-            "use connections in multiples of the addresses, or look at how the name is resolved"
-        }
+        Flag::Unbalanced { .. } => EVEN_CONNECTIONS,
+        Flag::SlowRanks(_) => SLOW_HOSTS,
         Flag::DelayedAck { .. } => NO_DELAY,
         Flag::NotDecoded { .. } => {
             "look at first_decode_failure in cells.jsonl; give training.decode what the files hold"
@@ -391,6 +391,10 @@ const FEWER_REQUESTS: &str =
     "spread objects over more prefixes, use fewer requests outstanding, or ask for a higher limit";
 const SERVER_LOG: &str =
     "look for what failed in the server's log: an application that does not try again would have failed";
+const EVEN_CONNECTIONS: &str =
+    "use connections in multiples of the addresses, or look at how the name is resolved";
+const SLOW_HOSTS: &str =
+    "look at the link, the mount and the processors of these hosts: a job in step is as slow as the slowest";
 const NO_DELAY: &str =
     "set TCP_NODELAY on the server, or read more than 64 KiB at once; a packet capture shows the pauses";
 

@@ -8,7 +8,7 @@ use feed::{Durability, counted_noun, format_bps, format_bytes, group_digits};
 use record::CheckpointPlan;
 
 use super::share::{of_line, percent, utilization};
-use super::{curve, diagnosis, flag, gap, need};
+use super::{curve, diagnosis, flag, gap, need, slow_ranks};
 use crate::number::cut_percent;
 
 /// What a demo is.
@@ -17,6 +17,7 @@ const DEMO: &str = "server started by feedline: shown, not judged";
 /// The verdict as one sentence, without its first words (judgement and target).
 pub(crate) fn sentence(of: &ReadVerdict) -> String {
     let mut parts = vec![main_clause(of)];
+    parts.extend(of.slow.as_ref().map(slow_ranks::words));
     parts.extend(loader(of));
     if let Some(feeds) = of.feeds_by_division() {
         let at_least = if of.feeds_at_least() { "at least " } else { "" };
@@ -48,7 +49,8 @@ pub(crate) fn reasons(of: &ReadVerdict) -> Vec<String> {
         Cause::Straddles { .. } => format!("interval straddles the line {}", place(of, "at")),
         _ => main_clause(of),
     };
-    let clauses = std::iter::once(main).chain(more_rounds(&of.cause)).chain(loader(of));
+    let clauses = std::iter::once(main).chain(more_rounds(&of.cause));
+    let clauses = clauses.chain(of.slow.as_ref().map(slow_ranks::words)).chain(loader(of));
     clauses.chain(because(of)).chain(circumstances(of)).collect()
 }
 

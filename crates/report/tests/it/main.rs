@@ -12,6 +12,7 @@ mod json;
 mod needs;
 mod plots;
 mod prediction;
+mod ranks;
 mod records;
 mod shifts;
 mod stored;

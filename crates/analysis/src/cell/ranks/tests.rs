@@ -170,6 +170,54 @@ fn windows_that_overlap_by_95_percent_are_one_and_less_is_a_failure_that_says_ho
     assert!(failed(unknown).contains("does not say when"));
 }
 
+/// The reason of a repetition of two ranks that met, the second of which took so long.
+#[track_caller]
+fn failed_after(second_ns: u64, edit: impl Fn(&mut RunRecord)) -> String {
+    let mut slow = of_rank(1, 0, 1e9, if second_ns == 1_000_000_000 { 300 } else { 0 });
+    slow.window_ns = second_ns;
+    let mut record = merged(vec![of_rank(0, 0, 1e9, 0), slow]);
+    let member =
+        record::Member { host: String::new(), machine: 0, clock_ahead_ns: 0, clock_uncertainty_ns: 0 };
+    record.run.team =
+        Some(record::Team { launcher: "Slurm".to_owned(), members: vec![member.clone(), member] });
+    edit(&mut record);
+    match super::reps(&fold_ranks(&record)).next().unwrap().outcome.clone() {
+        Outcome::Failed { reason } => reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn ranks_that_were_not_at_one_time_are_told_what_fits_what_ends_them() {
+    let by_bytes = |record: &mut RunRecord| {
+        (record.run.measure.duration_ns, record.run.measure.bytes) = (None, Some(1));
+    };
+    assert_eq!(
+        failed_after(1_600_000_000, by_bytes),
+        "the windows of the ranks overlap by 62 % only, since rank 1 took 1.6 times as long as rank 0: end repetitions by a time \
+         that is alike for all, with measure.duration instead of measure.bytes"
+    );
+    assert!(
+        failed_after(1_000_000_000, by_bytes)
+            .ends_with("70 % only: give each repetition more to do with measure.bytes")
+    );
+    let by_steps = |record: &mut RunRecord| {
+        cell_of_job(&mut record.run.cells[0]);
+        (record.run.measure.duration_ns, record.run.measure.steps) = (None, Some(100));
+    };
+    assert!(
+        failed_after(1_600_000_000, by_steps).ends_with("with measure.duration instead of training.steps")
+    );
+    let by_time = failed_after(1_000_000_000, |_| ());
+    assert!(by_time.ends_with(" only: measure for longer with measure.duration"), "{by_time}");
+    // A cold pass ends with its data, whatever was planned.
+    let read_up = failed_after(1_600_000_000, |record| {
+        let Line::Rep(rep) = &mut record.lines[0] else { panic!("{:?}", record.lines[0]) };
+        rep.outcome = Outcome::Exhausted;
+    });
+    assert!(read_up.contains(": give each rank more data (dataset.size)"), "{read_up}");
+}
+
 #[test]
 fn a_rank_that_is_missing_or_failed_or_there_twice_fails_the_repetition() {
     // Rank 1 made another repetition, so the record is a merged one.

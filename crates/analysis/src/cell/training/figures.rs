@@ -52,6 +52,11 @@ pub(super) fn share(trained: &Trained, of: fn(&TrainedAccelerator) -> u64) -> f6
     mean(&shares(trained, of)).unwrap_or(0.0)
 }
 
+/// Utilization of each accelerator of a repetition, 0 to 1.
+pub(crate) fn utilizations(trained: &Trained) -> Vec<f64> {
+    shares(trained, |one| one.compute_ns)
+}
+
 fn shares(trained: &Trained, of: fn(&TrainedAccelerator) -> u64) -> Vec<f64> {
     let part = |one: &TrainedAccelerator| (of(one) as f64 / one.wall_ns.max(1) as f64).min(1.0);
     trained.accelerators.iter().map(part).collect()

@@ -1,4 +1,4 @@
-use analysis::{GapCause, Gravity};
+use analysis::{GapCause, Gravity, SlowBy, SlowRank, SlowRanks};
 
 use super::*;
 
@@ -26,6 +26,11 @@ fn not_steady(slope: f64, end_of_line: Option<f64>) -> Flag {
 
 fn falling_to(end_of_line: f64) -> Flag {
     Flag::Bursts { fall: 0.35, in_windows: true, end_of_line: Some(end_of_line) }
+}
+
+fn slow_rank() -> SlowRanks {
+    let one = SlowRank { rank: 1, host: Some(named("host-2")), by: SlowBy::Rate, of_others: 0.25 };
+    SlowRanks { slow: vec![one], ranks: 4 }
 }
 
 /// What the book calls it, and a flag of the next kind: the match makes a new kind show up here.
@@ -96,7 +101,8 @@ fn name_and_next(flag: &Flag) -> (&'static str, Option<Flag>) {
             "lost connections",
             Flag::Unbalanced { busiest: named("192.0.2.1:2049"), share: 0.7, addresses: 2 },
         ),
-        Flag::Unbalanced { .. } => ("unbalanced", Flag::DelayedAck { p50_ns: 41_000_000 }),
+        Flag::Unbalanced { .. } => ("unbalanced", Flag::SlowRanks(slow_rank())),
+        Flag::SlowRanks(_) => ("slow processes", Flag::DelayedAck { p50_ns: 41_000_000 }),
         Flag::DelayedAck { .. } => (
             "delayed acknowledgement",
             Flag::NotDecoded { samples: 3, share: 1e-3, first: Some(named("not a JPEG")) },
@@ -246,6 +252,7 @@ fn every_flag_says_what_was_found_and_what_to_do() {
         "1 recovered by another attempt, 0.1 % of all (failed: 1 reset)",
         "1 connection lost",
         "192.0.2.1:2049 had 70 % of the messages, of 2 addresses",
+        "slow of 4 processes: rank 1 on host-2 at 25 % of the others' rate",
         "small reads at 41 ms throughout: Nagle's algorithm against delayed ACK on the server",
         "3 samples not decoded, 0.1 % of all (the first: not a JPEG)",
         "not the storage: decode-bound for 25 % of the time",

@@ -35,6 +35,7 @@ fn verdict(judgement: Judgement, cause: Cause) -> ReadVerdict {
         feeds: None,
         unreached: Vec::new(),
         clears: None,
+        slow: None,
         cause,
     }
 }

@@ -1,0 +1,152 @@
+use record::{Member, Rep, Role, RunRecord, Team};
+
+use crate::cell::slow_rank::{SlowBy, SlowRank, SlowRanks};
+use crate::fixture::{Builder, cell_of_job, job_rep, rep};
+use crate::{CellRanks, Flag, Gravity, RankFigures, Stall, Summary, Verdict, summarise};
+
+/// When the first window opens.
+const OPENING_NS: u64 = 1_795_236_083_000_000_000;
+
+/// A team with a process on each of so many hosts.
+fn team(ranks: u32) -> Team {
+    let member = |rank: u32| Member {
+        host: format!("host-{}", rank + 1),
+        machine: rank,
+        clock_ahead_ns: 0,
+        clock_uncertainty_ns: 10_000,
+    };
+    Team { launcher: "Slurm".to_owned(), members: (0..ranks).map(member).collect() }
+}
+
+fn builder(ranks: u32) -> Builder {
+    let mut builder = Builder::new();
+    (builder.run.ranks, builder.run.team) = (ranks, Some(team(ranks)));
+    builder.cell("c", "disk", 16);
+    builder
+}
+
+/// The parts that a repetition of each rank has, whose windows open a millisecond after each other.
+fn push(builder: &mut Builder, number: u32, role: Role, of_each: &[Rep]) {
+    for (rank, one) in (0_u32..).zip(of_each) {
+        let opens = OPENING_NS + u64::from(number) * 10_000_000_000 + u64::from(rank) * 1_000_000;
+        builder.push(Rep {
+            rank,
+            ranks: of_each.len() as u32,
+            role,
+            window_unix_ns: Some(opens),
+            ..one.clone()
+        });
+    }
+}
+
+/// A run of ranks that read at these rates in each of three rounds, and in three fresh ones.
+fn run(rates: &[[f64; 3]]) -> RunRecord {
+    let mut builder = builder(rates.len() as u32);
+    for number in 0..3 {
+        let reps: Vec<Rep> = rates.iter().map(|of_rank| rep("c", number, of_rank[number as usize])).collect();
+        push(&mut builder, number, Role::Measure, &reps);
+        push(&mut builder, number, Role::Confirm, &reps);
+    }
+    builder.record()
+}
+
+fn slow(rates: &[[f64; 3]]) -> Vec<(u32, Option<String>)> {
+    let summary = summarise(&run(rates));
+    let slow = summary.ranks[0].slow.iter().flat_map(|of| &of.slow);
+    slow.map(|one| (one.rank, one.host.clone())).collect()
+}
+
+fn flag(summary: &Summary) -> Option<&Flag> {
+    summary.cells[0].flags().into_iter().find(|flag| matches!(flag, Flag::SlowRanks(_)))
+}
+
+fn host(number: u32) -> String {
+    format!("host-{number}")
+}
+
+#[test]
+fn two_processes_on_a_throttled_link_and_two_that_are_not_are_told_apart_with_their_hosts() {
+    let summary = summarise(&run(&[[8e8; 3], [2e8; 3], [8e8; 3], [2e8; 3]]));
+    let slow = |rank: u32| SlowRank { rank, host: Some(host(rank + 1)), by: SlowBy::Rate, of_others: 0.25 };
+    let found = SlowRanks { slow: vec![slow(1), slow(3)], ranks: 4 };
+    assert_eq!(flag(&summary), Some(&Flag::SlowRanks(found.clone())));
+    assert_eq!(Flag::SlowRanks(found.clone()).gravity(), Gravity::Informs);
+    let reads = summary.verdicts.iter().find_map(Verdict::of_reads).unwrap();
+    assert_eq!(reads.slow, Some(found));
+}
+
+#[test]
+fn equal_processes_and_what_is_slow_once_are_no_finding() {
+    assert_eq!(
+        slow(&[[8e8; 3], [7.4e8; 3], [8e8; 3], [8e8; 3]]),
+        [],
+        "some percent are what equal hosts differ by"
+    );
+    assert_eq!(slow(&[[8e8; 3], [8e8, 8e8, 1e8], [8e8; 3], [8e8; 3]]), [], "one repetition of three");
+    assert_eq!(slow(&[[8e8; 3], [6e8, 6.1e8, 5.9e8]]), [(1, Some(host(2)))], "the slower of two");
+    // Of three that are alike and one that is better none is slow.
+    assert_eq!(slow(&[[2e8; 3], [2e8; 3], [2e8; 3], [8e8; 3]]), []);
+}
+
+/// A host whose accelerators read enough together may have one that waits.
+#[test]
+fn a_process_with_one_accelerator_that_waits_is_slow_by_its_least_utilization() {
+    let mut builder = builder(3);
+    builder.edit_cell("c", cell_of_job);
+    let even = job_rep("c", 0, Stall { storage: 0.05, ..Stall::default() }, 64.0);
+    let mut uneven = even.clone();
+    let one = &mut uneven.trained.as_mut().unwrap().accelerators[3];
+    one.compute_ns /= 2;
+    for number in 0..3 {
+        let of_each = [&even, &uneven, &even].map(|one| Rep {
+            rep: number,
+            round: number,
+            order: number,
+            ..one.clone()
+        });
+        push(&mut builder, number, Role::Measure, &of_each);
+    }
+    let summary = summarise(&builder.record());
+    let Some(Flag::SlowRanks(SlowRanks { slow, ranks: 3 })) = flag(&summary) else {
+        panic!("{:?}", summary.cells[0].flags())
+    };
+    let [SlowRank { rank: 1, by: SlowBy::Utilization, of_others, .. }] = slow[..] else { panic!("{slow:?}") };
+    assert!((of_others - 0.5).abs() < 1e-6, "{of_others}");
+    let (au, least) = summary.ranks[0].each[1].au.unwrap();
+    assert!((au - 0.95 * 15.0 / 16.0).abs() < 1e-6 && (least - 0.475).abs() < 1e-6, "{au} {least}");
+}
+
+#[test]
+fn each_process_has_its_rate_its_share_and_how_late_it_began() {
+    let summary = summarise(&run(&[[8e8; 3], [4e8; 3]]));
+    let [CellRanks { cell, repetitions: 6, each, .. }] = &summary.ranks[..] else {
+        panic!("{:?}", summary.ranks)
+    };
+    assert_eq!((cell.as_str(), each.len()), ("c", 2));
+    let RankFigures { rank: 1, host: Some(host), per_s, of_mean, au: None, late_ns } = &each[1] else {
+        panic!("{:?}", each[1])
+    };
+    assert_eq!((host.as_str(), *late_ns), ("host-2", Some((1_000_000, 1_000_000))));
+    assert!((per_s.mean - 4e8).abs() < 1.0 && (of_mean - 2.0 / 3.0).abs() < 1e-9, "{per_s:?} {of_mean}");
+    assert_eq!(each[0].late_ns, Some((0, 0)));
+}
+
+#[test]
+fn processes_without_a_launcher_have_numbers_and_no_hosts() {
+    let mut record = run(&[[8e8; 3], [4e8; 3]]);
+    record.run.team = None;
+    let summary = summarise(&record);
+    let slow = summary.ranks[0].slow.as_ref().unwrap();
+    assert_eq!((slow.slow[0].rank, &slow.slow[0].host), (1, &None));
+}
+
+#[test]
+fn a_run_of_one_process_or_of_one_rank_alone_has_no_table_of_them() {
+    let mut builder = builder(2);
+    builder.push(Rep { rank: 1, ranks: 2, ..rep("c", 0, 8e8) });
+    assert!(summarise(&builder.record()).ranks.is_empty());
+    let mut builder = Builder::new();
+    builder.cell("c", "disk", 16);
+    builder.push(rep("c", 0, 8e8));
+    assert!(summarise(&builder.record()).ranks.is_empty());
+}
