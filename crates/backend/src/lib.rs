@@ -18,6 +18,7 @@ mod queue;
 mod recency;
 pub mod scripted;
 pub mod simulated;
+pub mod slowed;
 mod store;
 mod unfinished;
 

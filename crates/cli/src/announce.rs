@@ -143,7 +143,7 @@ impl Writes {
         for (index, dataset) in plan.places() {
             let (target, spec) = (&plan.targets[index], &plan.datasets[dataset]);
             // What an emulated server holds is gone with it, and takes none of the user's disk.
-            let stays = target.emulate.is_none()
+            let stays = !target.is_served_here()
                 && target.config.is_storage()
                 && target.config.capabilities().writable;
             if !stays || self.data.iter().any(|write| write.at == target.at && write.spec == *spec) {

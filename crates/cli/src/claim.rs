@@ -74,7 +74,7 @@ fn leases(
         let (target, store) = (&plan.targets[slot.target], stores.data(slot.target));
         let is_shared = target.config.capabilities().network || store.nfs_mount_point().is_some();
         // One that another process of this run started too.
-        let is_own = target.emulate.is_some();
+        let is_own = target.is_served_here();
         let is_written = matches!(plan.datasets[slot.dataset], DatasetSpec::Generate(_));
         if !is_shared || is_own || !is_written {
             continue;

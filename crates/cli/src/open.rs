@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use backend::slowed::{Slowed, Slowness};
 use backend::{SharedStore, StoreError, null::NullStore};
 use backend_azure::AzureStore;
 use backend_cache::{TierFile, TieredStore};
@@ -30,6 +31,8 @@ pub(crate) struct Stores {
     tiers: BTreeMap<PathBuf, Arc<TierFile>>,
     data: Vec<SharedStore>,
     servers: Vec<Option<Arc<Emulated>>>,
+    /// What slows down the paths that are, by target.
+    slowed: Vec<Option<Arc<Slowness>>>,
 }
 
 impl Stores {
@@ -51,6 +54,11 @@ impl Stores {
             let (key, straight) = (key(cell), (cell.target, cell.engine.name(), None));
             if !stores.cells.contains_key(&straight) {
                 let opened = stores.connect(plan, cell.target, cell.engine)?;
+                // What is not timed is not slowed down.
+                let opened = match &stores.slowed[cell.target] {
+                    Some(slowness) => Arc::new(Slowed::new(opened, Arc::clone(slowness))),
+                    None => opened,
+                };
                 stores.cells.insert(straight, opened);
             }
             if let Some(tier) = cell.tier.as_ref().filter(|_| !stores.cells.contains_key(&key)) {
@@ -73,16 +81,19 @@ impl Stores {
     fn for_data_through(plan: &Plan, by: &Servers) -> anyhow::Result<Self> {
         let count = plan.targets.len();
         let (data, servers) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let mut stores = Self { cells: BTreeMap::new(), tiers: BTreeMap::new(), data, servers };
+        let slowed = Vec::with_capacity(count);
+        let mut stores = Self { cells: BTreeMap::new(), tiers: BTreeMap::new(), data, servers, slowed };
         for (index, target) in plan.targets.iter().enumerate() {
-            let server = match (&target.emulate, by) {
-                (None, _) => None,
-                (Some(_), Servers::Own) => Some(Emulated::start(target)?),
-                (Some(_), Servers::OfLeader(all)) => {
+            let server = match (target.is_served_here(), by) {
+                (false, _) => None,
+                (true, Servers::Own) => Some(Emulated::start(target)?),
+                (true, Servers::OfLeader(all)) => {
                     Some(Emulated::of_leader(target, all.get(index).and_then(Option::as_ref))?)
                 }
             };
             stores.servers.push(server.map(Arc::new));
+            let slowed = target.emulate.as_ref().filter(|_| !target.is_served_here());
+            stores.slowed.push(slowed.map(|asked| Arc::new(Slowness::new(asked))));
             let engine = data_engine(plan, index);
             let opened = stores.connect(plan, index, engine)?;
             // On a network the store for untimed work is one of those that are measured: a second one would

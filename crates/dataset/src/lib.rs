@@ -5,6 +5,7 @@ mod content;
 mod copied;
 mod counts;
 mod data;
+mod draws;
 mod hash;
 mod index;
 mod manifest;
@@ -20,6 +21,7 @@ mod uneven;
 pub use content::Content;
 pub use copied::{COPY_FOLDER, CopyNames, NotACopy};
 pub use data::{Data, DataError};
+pub use draws::Draws;
 pub use hash::{Fingerprint, combined_hash, plan_hash, plan_hashes};
 pub use index::{Even, Extent, Index, Samples};
 pub use manifest::{

@@ -3,11 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use dataset::Draws;
 use plan::{Delay, Emulation, Faults};
 use record::Emulated;
 
 use crate::clock;
-use crate::draw::{Draws, Fault};
+use crate::draw::{self, Fault};
 use crate::limits::{Head, Pacer, RequestRate};
 use crate::send_limits::SendLimits;
 use crate::stats::Stats;
@@ -109,8 +110,11 @@ impl Shape {
             let delay_ns = self.metadata.map(|delay| self.metadata_draws.delay_ns(delay));
             return Some(Ticket { delay_ns, ..ticket });
         }
-        let fault =
-            if self.faults == Faults::default() { None } else { self.fault_draws.fault(&self.faults) };
+        let fault = if self.faults == Faults::default() {
+            None
+        } else {
+            draw::fault(&self.fault_draws, &self.faults)
+        };
         if let Some(fault) = fault {
             self.stats.fault(fault);
         }

@@ -159,6 +159,12 @@ impl Target {
         self.config.route()
     }
 
+    /// Whether feedline starts a server in its place, which ends with the run and all that it holds. A path is slowed down where
+    /// it is.
+    pub fn is_served_here(&self) -> bool {
+        self.emulate.is_some() && self.config.capabilities().network
+    }
+
     /// What the server that feedline starts for this target is asked to be like; absent where it starts none.
     pub fn emulated(&self) -> Option<Settings> {
         Some(Settings { prefixes: self.route().prefixes, ..self.emulate.as_ref()?.settings() })

@@ -195,7 +195,7 @@ pub(crate) fn about(target: &Target) -> String {
     target.about.as_ref().map(|words| format!("about: {words}")).unwrap_or_default()
 }
 
-/// `DEMO, server started by feedline: s3-like, first_byte 15 ms`, with the seed where `all` is asked for; empty for a
+/// `DEMO, server started by feedline: s3-like, first_byte 15 ms`, `DEMO, slowed down by feedline: seek 8 ms`, with the seed where `all` is asked for; empty for a
 /// storage of the user's.
 pub(crate) fn demo_words(target: &Target, all: bool) -> String {
     if !target.demo {
@@ -209,7 +209,13 @@ pub(crate) fn demo_words(target: &Target, all: bool) -> String {
     });
     let asked = emulation.collect::<Vec<_>>().join(", ");
     let asked = if asked.is_empty() { asked } else { format!(": {asked}") };
-    format!("DEMO, server started by feedline{asked}")
+    let played = if is_path(target) { "slowed down by feedline" } else { "server started by feedline" };
+    format!("DEMO, {played}{asked}")
+}
+
+/// Whether a target lies at a path of this machine.
+pub(crate) fn is_path(target: &Target) -> bool {
+    !target.at.contains("://")
 }
 
 /// `disk: ext4 on /dev/vda; filer: nfs4`, of the storage targets whose file system is known.

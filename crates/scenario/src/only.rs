@@ -53,7 +53,7 @@ pub(crate) enum Only {
     Bucket,
     /// Buckets and containers.
     Objects,
-    /// Servers that feedline can play.
+    /// Storages that feedline can play.
     Played,
     /// A server at the address, in place of one that feedline starts.
     RealServer,
@@ -134,7 +134,7 @@ impl Only {
             Self::Network => ("is for nfs://, s3:// and az:// targets", ""),
             Self::Bucket => ("is for s3:// targets", ""),
             Self::Objects => ("is for s3:// and az:// targets", ""),
-            Self::Played => ("is for nfs:// and s3:// targets", ""),
+            Self::Played => ("is for paths, nfs:// and s3:// targets", ""),
             Self::RealServer => ("is about a server that is not asked", ""),
             Self::Elsewhere => ("starts a server that holds nothing of the user's", ""),
             Self::Maps => {

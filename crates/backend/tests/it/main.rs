@@ -7,9 +7,10 @@ use std::sync::Arc;
 use backend::conformance::{Fixture, WholeFiles, run, run_whole};
 use backend::null::NullStore;
 use backend::simulated::{Fault, Simulated, Step};
+use backend::slowed::{Slowed, Slowness};
 use backend::{Arena, Clock, Completion, ErrorKind, Op, OpError, QueueSpec, Request, Store};
 use dataset::{Key, Objects};
-use plan::{Cache, Operation, Registered};
+use plan::{Cache, Delay, Emulation, Operation, Registered};
 
 /// What both fakes offer beside reads of blocks.
 const WHOLE: [Operation; 3] = [Operation::ReadFile, Operation::Stat, Operation::List];
@@ -39,6 +40,28 @@ fn the_simulated_backend_conforms() {
     let clock = Clock::simulated();
     let fixture = Fixture {
         store: Arc::new(Simulated::new(&clock, 2, 7, |_| Step::ok(1_000))),
+        objects: objects(),
+        seed: Some(7),
+        caches: vec![Cache::Bypass],
+        clock,
+        depth: 4,
+    };
+    run(&fixture);
+    run_whole(&WholeFiles { fixture: &fixture, operations: &WHOLE, by_name: false });
+}
+
+#[test]
+fn a_storage_that_is_slowed_down_conforms() {
+    let clock = Clock::simulated();
+    let own = Simulated::new(&clock, 2, 7, |_| Step::ok(1_000));
+    let asked = Emulation {
+        first_byte: Some(Delay::Constant { ns: 1_500 }),
+        total_bps: Some(4e9),
+        seek_ns: Some(300),
+        ..Emulation::default()
+    };
+    let fixture = Fixture {
+        store: Arc::new(Slowed::new(Arc::new(own), Arc::new(Slowness::new(&asked)))),
         objects: objects(),
         seed: Some(7),
         caches: vec![Cache::Bypass],

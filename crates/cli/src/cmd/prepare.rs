@@ -14,7 +14,7 @@ use crate::{announce, data, environment, load, output, signals};
 pub(crate) fn prepare(args: &InputArgs) -> Result<Exit, Failure> {
     let mut plan = load::load(args)?.plan;
     // What a server that feedline starts holds ends with it: a run writes it anew.
-    plan.cells.retain(|cell| plan.targets[cell.target].emulate.is_none());
+    plan.cells.retain(|cell| !plan.targets[cell.target].is_served_here());
     let stop = signals::stop_flag_within(signals::GRACE)?;
     let progress = Progress::new(false, &Arc::default());
     let report = |target: &str, done, total| progress.writing(target, done, total);

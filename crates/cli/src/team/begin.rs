@@ -63,7 +63,7 @@ pub(super) fn agree(asked: &Asked<'_>, meeting: &Meeting) -> Result<Agreed, Fail
 
 /// Servers of feedline's own listen on loopback, where other machines do not reach them.
 fn refuse_servers(plan: &Plan, members: &[Member]) -> Result<(), Refusal> {
-    let emulated = plan.targets.iter().find(|target| target.emulate.is_some());
+    let emulated = plan.targets.iter().find(|target| target.is_served_here());
     match emulated {
         Some(target) if members.iter().any(|member| member.machine > 0) => Err(Refusal {
             exit: Exit::Usage,

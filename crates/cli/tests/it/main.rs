@@ -31,6 +31,7 @@ mod run;
 mod screen;
 mod shown;
 mod signals;
+mod slowed;
 mod terminal;
 mod tidy;
 mod together;

@@ -73,7 +73,8 @@ fn data_of_the_users_are_never_written_over() {
 #[test]
 fn blocks_are_written_to_a_real_server_as_durable_as_is_asked() {
     let Some(server) = ganesha::start() else { return };
-    let bench = ganesha::bench(&server, r#"operation = ["read", "write"], durability = ["data", "none"]"#, "");
+    let bench =
+        ganesha::bench(&server, r#"operation = ["read", "write"], durability = ["data", "none"]"#, "");
     bench.run(&["run", "s.toml"]).exits(0);
     for rep in bench.reps() {
         assert!(count(&rep, "ops") > 0 && rep["errors"] == serde_json::json!({}), "{rep}");

@@ -5,6 +5,7 @@ use feed::{Interval, Judgement};
 
 use crate::cells;
 use crate::grid::{Column, Grid, Width};
+use crate::head;
 use crate::number::{RateUnit, of_line, percent};
 use crate::plain::shortened;
 use crate::screen::Screen;
@@ -181,7 +182,11 @@ fn rate_words((low, high): (f64, f64), unit: Option<RateUnit>) -> String {
 fn evidence(summary: &Summary, need: &Need<'_>) -> String {
     match need.scope() {
         // Before the scope: what feedline itself serves is evidence of nothing, whatever was measured of it.
-        _ if need.of.demo => "own server".to_owned(),
+        _ if need.of.demo => {
+            let target = summary.targets.iter().find(|target| target.name == need.of.target);
+            let is_slowed = target.is_some_and(head::is_path);
+            if is_slowed { "slowed here" } else { "own server" }.to_owned()
+        }
         Some(scope) => {
             let stand_in = stand_in(summary, need).map(|engine| format!("{engine}, "));
             stand_in.unwrap_or_default() + &words::read_verdict::scope(scope)

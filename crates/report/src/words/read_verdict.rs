@@ -12,7 +12,7 @@ use super::{curve, diagnosis, flag, gap, need, slow_ranks};
 use crate::number::cut_percent;
 
 /// What a demo is.
-const DEMO: &str = "server started by feedline: shown, not judged";
+const DEMO: &str = "played by feedline: shown, not judged";
 
 /// The verdict as one sentence, without its first words (judgement and target).
 pub(crate) fn sentence(of: &ReadVerdict) -> String {

@@ -135,6 +135,8 @@ impl Scenario<'_> {
             (Only::Bucket, address) => matches!(address, Address::S3(_)),
             (Only::Objects, address) => address.holds_objects(),
             (Only::Played, address) => address.can_be_played(),
+            // A path is slowed down where it is, whosever data lie there.
+            (Only::Elsewhere, Address::Path(_)) => return None,
             (Only::RealServer, _) => {
                 return target.emulate.key().map(|at| vec![(Some(at), "starts one in its place")]);
             }

@@ -6,6 +6,7 @@ use plan::{BackendConfig, Engine, PathFacts};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
+use crate::table::Keys as _;
 use crate::words::Origin;
 use crate::written::{Address, Document, Target};
 
@@ -83,9 +84,12 @@ fn local<'w>(written: &'w Target, request: &Request<'_>, problems: &mut Problems
         None => BackendConfig::File { root },
     };
     let Engines { lanes, registered, skipped } = engines?;
+    let target = target(written, request.path, config)?;
+    refuse_servers(written, &target, problems)?;
+    refuse_untimed(request.document, written, problems)?;
     Some(Resolved {
         written,
-        target: target(written, request.path, config)?,
+        target,
         lanes,
         ways: ways?,
         direct_align_bytes: facts.direct_align_bytes,
@@ -94,6 +98,44 @@ fn local<'w>(written: &'w Target, request: &Request<'_>, problems: &mut Problems
         network: None,
         skipped,
     })
+}
+
+/// Refuses what only a server can be like.
+fn refuse_servers(written: &Target, target: &plan::Target, problems: &mut Problems) -> Option<()> {
+    let Some(emulation) = &target.emulate else { return Some(()) };
+    let (key, what) = match emulation {
+        plan::Emulation { connection_bps: Some(_), .. } => ("connection_rate", "has no connections"),
+        plan::Emulation { faults, .. } if *faults != plan::Faults::default() => {
+            ("faults", "is what it is: only a server can be made to fail")
+        }
+        _ => return Some(()),
+    };
+    let place = written.emulate.key().unwrap_or(written.name.span);
+    let problem = Problem::new(format!("`emulate.{key}` means nothing of a path that is slowed down"))
+        .at(place, "asks for it, itself or by its profile")
+        .also_if(written.at.span(), what);
+    problems
+        .push(problem.help("a path takes first_byte, metadata, requests_per_second, total_rate and seek"));
+    None
+}
+
+/// Refuses what is written beside the queues of a path that is slowed down: it would go as fast as it goes.
+fn refuse_untimed(document: &Document, written: &Target, problems: &mut Problems) -> Option<()> {
+    let Some(place) = written.emulate.key() else { return Some(()) };
+    let (checkpoint, copy) = (&document.checkpoint, &document.copy);
+    let beside = [
+        ("checkpoint", checkpoint.is_written().then_some(checkpoint.name.span)),
+        ("copy", copy.is_written().then_some(copy.name.span)),
+    ];
+    let Some((table, span)) = beside.into_iter().find_map(|(table, span)| Some((table, span?))) else {
+        return Some(());
+    };
+    let problem =
+        Problem::new(format!("`{table}` is not slowed down: only reads and writes of blocks and files are"))
+            .at(place, "slows this path down")
+            .also(span, "goes as fast as it goes");
+    problems.push(problem.help("measure them in scenarios of their own, or play an nfs:// or s3:// target"));
+    None
 }
 
 /// The engines of a target. Where one was refused, the cache is still looked at, for the default engine.

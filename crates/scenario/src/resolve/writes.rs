@@ -1,6 +1,6 @@
 //! What writes ask of a target and of its data, and what a need and a load must agree on.
 
-use plan::{Cache, Durability, Operation};
+use plan::{Cache, Durability, Emulation, Operation};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::words::Origin;
@@ -19,8 +19,19 @@ pub(super) fn refuse(target: &Resolved<'_>, datasets: &Datasets, load: &Load, pr
     }
     let writes = target.ways.iter().filter(|way| way.operation == Operation::Write);
     let caches: Vec<Cache> = writes.flat_map(|way| way.caches.iter().copied()).collect();
+    problems.extend((!caches.is_empty()).then(|| on_own_server(target, load)).flatten());
     problems.extend(caches.contains(&Cache::Warm).then(|| into_memory(target, load)).flatten());
     problems.extend(caches.contains(&Cache::Bypass).then(|| unaligned(target, datasets, load)).flatten());
+}
+
+/// A server that feedline starts limits, delays and fails no writes: they would be as fast as it goes.
+fn on_own_server(target: &Resolved<'_>, load: &Load) -> Option<Problem> {
+    let asked = target.target.emulate.as_ref().filter(|_| target.target.is_served_here())?;
+    let is_free = *asked == Emulation { seed: asked.seed, ..Emulation::default() };
+    let problem = Problem::new("a server that feedline starts is as fast as it goes where it is written to")
+        .at(target.written.emulate.key().unwrap_or(target.at()), "asks it to be like another")
+        .also_if(load.written.operation.span(), "writes to it");
+    (!is_free).then(|| problem.help("play writes on a path: at = \"/mnt/data\", with `emulate` there"))
 }
 
 /// A write into the page cache of which nothing is promised is a copy in memory: a storage need not be there for it.

@@ -51,9 +51,9 @@ impl Address {
         matches!(self, Self::S3(_) | Self::Azure(_))
     }
 
-    /// Whether feedline can start a server in its place.
+    /// Whether feedline can play a storage there: by a server in its place, or by slowing down the path.
     pub(crate) fn can_be_played(&self) -> bool {
-        matches!(self, Self::Nfs(_) | Self::S3(_))
+        matches!(self, Self::Nfs(_) | Self::S3(_) | Self::Path(_))
     }
 
     /// What it is, for messages.

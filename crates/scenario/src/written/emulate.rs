@@ -9,8 +9,8 @@ use crate::table::{Keys as _, Table, table};
 use crate::value::{Duration, Number, Rate, Seed, Share, schema};
 
 table! {
-    /// A server on this machine in place of the one at the address. Everything that is not asked for is left as fast as
-    /// it goes.
+    /// A server on this machine in place of the one at the address, or a path that is slowed down. Everything that is not asked
+    /// for is left as fast as it goes.
     pub(crate) struct Emulate {
         /// What the other keys start from: s3-like (AWS's own figures), nfs-1gbe-like (a link of 1 Gb/s) or hdd-like (one
         /// rotating disk). Default: none, as fast as it goes.
@@ -19,16 +19,17 @@ table! {
         first_byte: Wait,
         /// From a request for names or attributes to its reply: a duration, or a table of two.
         metadata: Wait,
-        /// Requests a second that one prefix (S3) or the server (NFS) takes; those beyond are refused at once.
+        /// Requests a second that one prefix (S3) or the server (NFS) takes; those beyond are refused at once. Operations a second
+        /// that a path takes; those beyond wait.
         requests_per_second: Number,
-        /// What one connection gets, at most.
+        /// What one connection gets, at most (nfs://, s3://).
         connection_rate: Rate,
-        /// What all connections get together, at most.
+        /// What all connections, or all operations on a path, get together, at most.
         total_rate: Rate,
         /// A head that moves: time of a move, before each read that does not follow the one before it. Reads are then
         /// served one at a time.
         seek: Duration,
-        /// Shares of requests that end badly. Default: none.
+        /// Shares of requests that end badly (nfs://, s3://). Default: none.
         faults: FaultsTable,
         /// Seed of every draw. Default: 0.
         seed: Seed,

@@ -103,8 +103,8 @@ table! {
         server_memory: Size => [Somewhere],
         /// What requests cost (s3://, az://), for the estimate of `feedline plan`. Default: not estimated.
         price: Price => [Objects, RealServer],
-        /// A server that feedline starts on this machine in place of the one at the address (nfs://, s3://). Its figures
-        /// demonstrate, and judge nothing.
+        /// A server that feedline starts on this machine in place of the one at the address (nfs://, s3://); or, of a path, how the
+        /// storage there is slowed down. Its figures demonstrate, and judge nothing.
         emulate: Emulate => [Played, Elsewhere],
     }
 }

@@ -154,7 +154,7 @@ fn what_is_s3s_alone_is_refused_of_a_container() {
         ("profile = \"p\"", "`profile` is for s3:// targets"),
         ("prefixes = 4", "`prefixes` is for s3:// targets"),
         ("checksum = true", "`checksum` is for s3:// targets"),
-        ("emulate = { profile = \"s3-like\" }", "`emulate` is for nfs:// and s3:// targets"),
+        ("emulate = { profile = \"s3-like\" }", "`emulate` is for paths, nfs:// and s3:// targets"),
         ("engine = \"sdk\"", "sdk"),
         ("direct = true", "takes no part here"),
     ] {

@@ -194,6 +194,7 @@ fn writes() {
         "load.operation = [\"read\", \"write\"]\ndataset.source = \"existing\"",
         "load.operation = [\"read\", \"write\"]\nload.mode = \"training\"",
         "load.operation = [\"read\", \"write\"]\ntargets.b = { at = \"s3://bucket/b\" }",
+        "load.operation = [\"read\", \"write\"]\ntargets.b = { at = \"nfs://demo/export/b\", emulate = { seek = \"8ms\" } }",
         "load.operation = [\"read\", \"write\"]\ndataset.layout = \"webdataset\"",
     ]);
     for line in [
@@ -209,6 +210,17 @@ fn writes() {
         writeln!(shown, "{}\n{}\n", refusal(&text, &[], |_| ()), "-".repeat(60)).unwrap();
     }
     insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn paths_that_are_slowed_down() {
+    insta::assert_snapshot!(refusals(&[
+        "targets.b = { at = \"/mnt/b\", emulate = { profile = \"s3-like\" } }",
+        "targets.b = { at = \"/mnt/b\", emulate = { faults = { stall = 0.1 } } }",
+        "targets.b = { at = \"/mnt/b\", emulate = { seek = \"8ms\" } }\ncheckpoint.size = \"1 MiB\"",
+        "targets.b = { at = \"null:\", emulate = { seek = \"8ms\" } }",
+        "targets.b = { at = \"az://train/b\", emulate = { seek = \"8ms\" } }",
+    ]));
 }
 
 #[test]

@@ -128,9 +128,7 @@ fn a_job_says_its_utilization_and_its_target() {
     );
     assert!(short(0.899_9).starts_with("AU 89.99 % of the 90.00 % it needs with 8 readers"), "just below");
     let demo = of_job(Judgement::Uncertain, Cause::Demo { of_line: Some(1.0) }, 0.95);
-    assert!(
-        sentence(&demo).starts_with("AU 95.0 % with 8 readers, prefetch 8 (io_uring); server started by")
-    );
+    assert!(sentence(&demo).starts_with("AU 95.0 % with 8 readers, prefetch 8 (io_uring); played by"));
 }
 
 #[test]
