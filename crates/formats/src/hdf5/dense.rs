@@ -41,6 +41,22 @@ struct Place {
     bytes: u64,
 }
 
+/// A block of links.
+#[derive(Default)]
+struct Block {
+    address: u64,
+    /// Its own place in the heap.
+    from: u64,
+    bytes: u64,
+}
+
+impl Block {
+    fn holds(&self, place: Place) -> bool {
+        let within = place.at.checked_sub(self.from).and_then(|within| within.checked_add(place.bytes));
+        within.is_some_and(|end| end <= self.bytes)
+    }
+}
+
 /// The links of the group with that heap and that B-tree, in the order of their names.
 pub(crate) fn links(file: &mut File<'_, '_>, heap: u64, names: u64) -> Result<Vec<Link>, FormatError> {
     let found = head(file, heap)?;
@@ -53,10 +69,13 @@ pub(crate) fn links(file: &mut File<'_, '_>, heap: u64, names: u64) -> Result<Ve
     })?;
     // As they lie, so that blocks are read forwards.
     places.sort_unstable_by_key(|place: &Place| place.at);
-    let mut links = Vec::new();
+    let (mut links, mut block) = (Vec::new(), Block::default());
     for place in places {
-        let address = address_of(file, &heap, place)?;
-        let address = address.ok_or_else(|| file.broken("a link outside its heap", names))?;
+        if !block.holds(place) {
+            let found = block_of(file, &heap, place.at)?.filter(|block| block.holds(place));
+            block = found.ok_or_else(|| file.broken("a link outside its heap", names))?;
+        }
+        let address = block.address.saturating_add(place.at - block.from);
         let fields = file.part("link", address, place.bytes as usize)?;
         let link = message(fields).ok_or_else(|| file.broken("no link", address))?;
         links.extend(link);
@@ -128,29 +147,26 @@ impl Heap {
     }
 }
 
-/// The address of a link; `None` where its heap has no such place.
-fn address_of(file: &mut File<'_, '_>, heap: &Heap, place: Place) -> Result<Option<u64>, FormatError> {
-    let (mut address, mut rows, mut at) = (heap.root, heap.root_rows, place.at);
-    let mut block_bytes = heap.smallest;
+/// The block of links that holds a place; `None` where the heap has no such place.
+fn block_of(file: &mut File<'_, '_>, heap: &Heap, place: u64) -> Result<Option<Block>, FormatError> {
+    let (mut address, mut rows, mut within) = (heap.root, heap.root_rows, place);
+    let mut bytes = heap.smallest;
     let head_bytes = (5 + file.sizes().address + heap.place_bytes()) as u64;
     // Each round enters a block of fewer rows.
     while rows > 0 {
-        let (row, number, within, bytes) = heap.find(at);
+        let (row, number, rest, block_bytes) = heap.find(within);
         if row >= rows || file.look(WHAT, address, 4)?.rest() != b"FHIB" {
             return Ok(None);
         }
         let width = file.sizes().address;
         let entry = address + head_bytes + (u64::from(row) * heap.width + number) * width as u64;
         address = file.look(WHAT, entry, width)?.address().unwrap_or(NOWHERE);
-        (at, block_bytes) = (within, bytes);
-        rows = if row < heap.direct_rows { 0 } else { heap.rows_of(bytes).min(row) };
+        (within, bytes) = (rest, block_bytes);
+        rows = if row < heap.direct_rows { 0 } else { heap.rows_of(block_bytes).min(row) };
         if row >= heap.direct_rows && rows == 0 {
             return Ok(None);
         }
     }
-    let is_within = at.checked_add(place.bytes).is_some_and(|end| end <= block_bytes);
-    if !is_within || file.look(WHAT, address, 4)?.rest() != b"FHDB" {
-        return Ok(None);
-    }
-    Ok(address.checked_add(at))
+    let is_block = file.look(WHAT, address, 4)?.rest() == b"FHDB";
+    Ok(is_block.then_some(Block { address, from: place - within, bytes }))
 }
