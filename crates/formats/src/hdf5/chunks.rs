@@ -55,8 +55,8 @@ fn read(
             chunks.add(file, chunks.grid.number_of(0), (address, bytes.unwrap_or(chunked.bytes)))
         }
         ChunkIndex::Implicit => {
-            for (number, among) in (0..).zip(chunks.grid.numbers()) {
-                let at = among.and_then(|among| among.checked_mul(chunked.bytes));
+            for number in 0..chunks.grid.count() {
+                let at = chunks.grid.among_most(number).and_then(|among| among.checked_mul(chunked.bytes));
                 let at = at.and_then(|behind| address.checked_add(behind));
                 let at = at.ok_or_else(|| file.broken("a chunk at no place", address))?;
                 chunks.add(file, Some(number), (at, chunked.bytes))?;

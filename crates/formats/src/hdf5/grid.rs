@@ -65,18 +65,20 @@ impl Grid {
         self.number_at(&place)
     }
 
-    /// The other way: the number among those that there may ever be of each chunk that holds items.
-    pub(crate) fn numbers(&self) -> impl Iterator<Item = Option<u64>> + use<> {
-        let (counts, most) = (self.counts.clone(), self.most.clone());
-        (0..counts.iter().product()).map(move |number: u64| {
-            let (mut rest, mut step, mut among) = (number, 1_u64, 0_u64);
-            for (count, most) in counts.iter().zip(&most).rev() {
-                among = among.checked_add((rest % count).checked_mul(step)?)?;
-                rest /= count;
-                step = step.saturating_mul(*most);
-            }
-            Some(among)
-        })
+    /// Chunks that hold items.
+    pub(crate) fn count(&self) -> u64 {
+        self.counts.iter().product()
+    }
+
+    /// The other way: the number of a chunk that holds items among those that there may ever be.
+    pub(crate) fn among_most(&self, number: u64) -> Option<u64> {
+        let (mut rest, mut step, mut among) = (number, 1_u64, 0_u64);
+        for (count, most) in self.counts.iter().zip(&self.most).rev() {
+            among = among.checked_add(rest.checked_rem(*count)?.checked_mul(step)?)?;
+            rest /= count;
+            step = step.saturating_mul(*most);
+        }
+        Some(among)
     }
 }
 
