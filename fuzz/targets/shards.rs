@@ -20,6 +20,15 @@ const CHOOSES: u8 = 0x40;
 const LAYOUTS: [Layout; 5] =
     [Layout::WebDataset, Layout::TfRecord, Layout::Records, Layout::Indexed, Layout::Parquet];
 
+/// Files of HDF5 as its library wrote them, with every kind of group and of index of chunks.
+const HIERARCHIES: [&[u8]; 5] = [
+    include_bytes!("../../crates/formats/tests/fixtures/hdf5/earliest.h5"),
+    include_bytes!("../../crates/formats/tests/fixtures/hdf5/v108.h5"),
+    include_bytes!("../../crates/formats/tests/fixtures/hdf5/v110.h5"),
+    include_bytes!("../../crates/formats/tests/fixtures/hdf5/latest.h5"),
+    include_bytes!("../../crates/formats/tests/fixtures/hdf5/dense.h5"),
+];
+
 struct Memory<'a>(&'a [u8]);
 
 impl Source for Memory<'_> {
@@ -84,8 +93,36 @@ fn edited(whole: &[u8], input: &[u8]) -> Option<Vec<u8>> {
     Some([&whole[..from], by, &whole[to..]].concat())
 }
 
+/// A file of HDF5 with some bytes written over: at places of two bytes each, eight bytes.
+// Its structures have their places by number, so that nothing may move.
+fn overwritten(whole: &[u8], input: &[u8]) -> Vec<u8> {
+    let mut file = whole.to_vec();
+    for edit in input.chunks(10) {
+        let (place, by) = edit.split_at(edit.len().min(2));
+        let from = place.iter().fold(0, |at, byte| at << 8 | usize::from(*byte)) % file.len();
+        file[from..].iter_mut().zip(by).for_each(|(byte, new)| *byte = *new);
+    }
+    file
+}
+
+/// All datasets of a file, or the largest.
+fn hierarchy_indexed(kind: u8, input: &[u8]) {
+    let of = |file: &[u8]| {
+        indexed_by("/", kind & CHOOSES != 0, Layout::Hdf5, file);
+    };
+    if kind & EDITS == 0 {
+        of(input);
+    } else {
+        of(&overwritten(HIERARCHIES[usize::from(kind & 0x0f) % HIERARCHIES.len()], input));
+    }
+}
+
 fn indexed(layout: Layout, chooses: bool, shard: &[u8]) {
-    let columns = if chooses { vec!["c1".to_owned()] } else { Vec::new() };
+    indexed_by("c1", chooses, layout, shard);
+}
+
+fn indexed_by(column: &str, chooses: bool, layout: Layout, shard: &[u8]) {
+    let columns = if chooses { vec![column.to_owned()] } else { Vec::new() };
     let indexing = Indexing { columns, checked_records: 2 };
     let _ = formats::index(layout, &indexing, &mut Memory(shard), &mut |unit| assert_inside(unit, shard));
 }
@@ -115,6 +152,7 @@ fuzz_target!(|data: &[u8]| {
     array_indexed(input);
     // It is not written, so that no good one is edited.
     indexed(Layout::Ffcv, false, input);
+    hierarchy_indexed(*kind, input);
     let which = usize::from(kind & 0x0f) % LAYOUTS.len();
     let (layout, chooses) = (LAYOUTS[which], kind & CHOOSES != 0);
     if kind & EDITS == 0 {

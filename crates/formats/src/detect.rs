@@ -5,7 +5,7 @@ use std::io::Read;
 use flate2::read::GzDecoder;
 use plan::{Codec, Layout};
 
-use crate::{ffcv, indexed, npy, parquet, tfrecord};
+use crate::{ffcv, hdf5, indexed, npy, parquet, tfrecord};
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
@@ -55,6 +55,8 @@ fn by_content(head: &[u8]) -> Option<Layout> {
         Some(Layout::Parquet)
     } else if head.starts_with(indexed::MAGIC) {
         Some(Layout::Indexed)
+    } else if head.starts_with(hdf5::MAGIC) {
+        Some(Layout::Hdf5)
     } else if ffcv::begins(head) {
         Some(Layout::Ffcv)
     } else {
@@ -75,6 +77,7 @@ fn by_name(name: &str) -> Option<Layout> {
         "parquet" => Some(Layout::Parquet),
         "idx" => Some(Layout::Indexed),
         "beton" => Some(Layout::Ffcv),
+        "h5" | "hdf5" => Some(Layout::Hdf5),
         // TensorFlow's own writers add `-00000-of-00010`.
         last if last.split('-').next().is_some_and(|last| matches!(last, "tfrecord" | "tfrecords")) => {
             Some(Layout::TfRecord)

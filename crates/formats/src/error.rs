@@ -59,6 +59,12 @@ pub enum FormatError {
         /// Those that it has.
         found: String,
     },
+    /// Nothing says which of several datasets is meant.
+    #[error("it holds several datasets, and none of them most of the bytes: {found}")]
+    Several {
+        /// Their names, or the first of them.
+        found: String,
+    },
     /// Samples that the layout has no place for.
     #[error("a shard of {layout} cannot hold {what}")]
     Unwritable {

@@ -1,10 +1,6 @@
 //! Formats that hold many samples in a file and that no layout reads. They are known by their first bytes, so that such a file
 //! is not taken for one sample without a word.
 
-/// First bytes of an HDF5 file whose superblock stands at its beginning ("HDF5 File Format Specification", II.A). NetCDF-4
-/// files have them too.
-const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n";
-
 /// First bytes of an Arrow IPC file ("Arrow Columnar Format", IPC File Format), and of Feather's first version.
 const ARROW: [&[u8]; 2] = [b"ARROW1\0\0", b"FEA1"];
 
@@ -17,8 +13,6 @@ const ZARR_V2: [&str; 3] = [".zarray", ".zgroup", ".zmetadata"];
 /// A format of many samples that no layout reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Foreign {
-    /// HDF5, and what is kept in it: NetCDF-4, Keras models, MATLAB 7.3.
-    Hdf5,
     /// Arrow IPC, as Hugging Face's datasets keeps tables, and Feather.
     Arrow,
     /// An array of Zarr's second version, of whose files each is a chunk.
@@ -29,7 +23,6 @@ impl Foreign {
     /// What people call it.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Hdf5 => "HDF5",
             Self::Arrow => "Arrow",
             Self::ZarrV2 => "Zarr v2",
         }
@@ -39,9 +32,7 @@ impl Foreign {
 /// The format of a file by its first bytes and its name, where that is one of many samples that no layout reads.
 pub fn foreign(name: &str, head: &[u8]) -> Option<Foreign> {
     let is_stream = || head.starts_with(ARROW_STREAM) && name.to_ascii_lowercase().ends_with(".arrow");
-    if head.starts_with(HDF5) {
-        Some(Foreign::Hdf5)
-    } else if ARROW.iter().any(|magic| head.starts_with(magic)) || is_stream() {
+    if ARROW.iter().any(|magic| head.starts_with(magic)) || is_stream() {
         Some(Foreign::Arrow)
     } else {
         foreign_by_name(name)

@@ -10,6 +10,7 @@ mod detect;
 mod error;
 mod ffcv;
 mod foreign;
+mod hdf5;
 mod indexed;
 mod input;
 mod npy;
@@ -54,6 +55,7 @@ pub fn extension(layout: Layout, codec: Codec) -> &'static str {
         (Layout::Parquet, _) => ".parquet",
         (Layout::Zarr, _) => "",
         (Layout::Ffcv, _) => ".beton",
+        (Layout::Hdf5, _) => ".h5",
     }
 }
 
@@ -94,7 +96,7 @@ pub fn write(
             Layout::Indexed => indexed::write(samples, &mut pen)?,
             Layout::Parquet => parquet::write(packing.columns, packing.row_group_bytes, samples, &mut pen)?,
             Layout::Zarr => zarr::write(samples, &mut pen)?,
-            Layout::Ffcv => {
+            Layout::Ffcv | Layout::Hdf5 => {
                 return Err(FormatError::unwritable(layout.name(), "what feedline writes".to_owned()));
             }
         }
@@ -130,6 +132,7 @@ pub fn index(
         Layout::Parquet => parquet::index(&indexing.columns, &mut window, each),
         Layout::Zarr => Err(FormatError::Bare { layout: layout.name() }),
         Layout::Ffcv => ffcv::index(&mut window, each),
+        Layout::Hdf5 => hdf5::index(&indexing.columns, &mut window, each),
     }
 }
 

@@ -15,8 +15,8 @@ fn place(packing: &Packing, sample_bytes: u64) -> Option<Footprint> {
         Layout::TfRecord => tfrecord::place(sample_bytes),
         Layout::Records | Layout::Zarr => Some(Footprint::bare(sample_bytes)),
         Layout::Indexed => indexed::place(sample_bytes),
-        // Of Parquet, lengths and page headers vary with what is written before; FFCV is not written.
-        Layout::Files | Layout::Parquet | Layout::Ffcv => None,
+        // Of Parquet, lengths and page headers vary with what is written before; FFCV and HDF5 are not written.
+        Layout::Files | Layout::Parquet | Layout::Ffcv | Layout::Hdf5 => None,
     }
 }
 

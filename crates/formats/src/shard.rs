@@ -53,7 +53,7 @@ pub struct Stride {
 /// What an index is made of.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Indexing {
-    /// Columns of a Parquet file that are read; all when empty.
+    /// Columns of a Parquet file, or datasets of an HDF5 file, that are read. When empty, all columns and the largest dataset.
     pub columns: Vec<String>,
     /// Records whose data are checked against their checksums, from the first on; their headers always are.
     pub checked_records: u64,

@@ -20,12 +20,14 @@ pub enum Layout {
     Zarr,
     /// Pieces of samples in pages, behind a table of them: FFCV's `.beton`. It is only read.
     Ffcv,
+    /// Datasets in groups, whose items lie one after the other or in chunks: HDF5. It is only read.
+    Hdf5,
 }
 
 impl Layout {
     /// Whether feedline writes it. Others are read where they are there.
     pub const fn is_written(self) -> bool {
-        !matches!(self, Self::Ffcv)
+        !matches!(self, Self::Ffcv | Self::Hdf5)
     }
 
     /// Whether a loader reads it as a stream, shard after shard, unless something else is asked for.
@@ -45,6 +47,7 @@ feed::words!(Layout {
     Parquet = "parquet",
     Zarr = "zarr",
     Ffcv = "ffcv",
+    Hdf5 = "hdf5",
 });
 
 /// What a shard is compressed with as a whole.
@@ -110,7 +113,12 @@ impl Packing {
             Layout::TfRecord => TFRECORD_BYTES,
             // A record is padded to a page, and its place takes 16 bytes in the table.
             Layout::Indexed => sample_bytes.wrapping_neg() % PAGE_BYTES + 16,
-            Layout::Files | Layout::Records | Layout::Parquet | Layout::Zarr | Layout::Ffcv => 0,
+            Layout::Files
+            | Layout::Records
+            | Layout::Parquet
+            | Layout::Zarr
+            | Layout::Ffcv
+            | Layout::Hdf5 => 0,
         };
         let shards = self.shards(samples, sample_bytes);
         // Header, footer or table, and the end of each shard: two pages are more than any layout of

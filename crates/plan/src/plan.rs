@@ -81,7 +81,7 @@ pub struct Existing {
     pub layout: Option<Layout>,
     /// Which files are read, as a glob or brace pattern below the target's path; all when absent.
     pub shards: Option<String>,
-    /// Columns that are read of a Parquet file; all when empty.
+    /// Columns that are read of a Parquet file, or datasets of an HDF5 file. When empty, all columns and the largest dataset.
     pub columns: Vec<String>,
     /// The files that are read and in which order, with [`Access::List`](crate::Access::List); no others belong to the
     /// dataset then.

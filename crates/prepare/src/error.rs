@@ -289,6 +289,9 @@ pub enum PrepareError {
 fn shard_hint(layout: &str, source: &FormatError) -> String {
     match source {
         FormatError::NoColumn { .. } => "mend `dataset.columns`".to_owned(),
+        FormatError::Several { .. } => {
+            "name those that are read with `dataset.columns`, or the group in which they lie".to_owned()
+        }
         FormatError::Io(_) => "is it still being written, or may this user not read it?".to_owned(),
         _ => format!(
             "restore it or move it away; `dataset.shards` can leave it out, and another `dataset.layout` than \

@@ -200,7 +200,8 @@ impl Task<'_> {
         choice: &Choice,
         objects: &Objects,
     ) -> Result<(Samples, Option<u32>), PrepareError> {
-        let columns = if layout == Layout::Parquet { self.existing.columns.clone() } else { Vec::new() };
+        let has_columns = matches!(layout, Layout::Parquet | Layout::Hdf5);
+        let columns = if has_columns { self.existing.columns.clone() } else { Vec::new() };
         let reading = Reading {
             store: self.store,
             layout,

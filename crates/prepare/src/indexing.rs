@@ -33,7 +33,7 @@ const RATIO_MAX: u64 = 1100;
 pub(crate) struct Reading<'a> {
     pub(crate) store: &'a dyn Store,
     pub(crate) layout: Layout,
-    /// Columns that are read; all when empty.
+    /// Columns or datasets that are read, as [`Indexing::columns`] has them.
     pub(crate) columns: Vec<String>,
     /// The array whose objects they are; of Zarr alone.
     pub(crate) array: Option<&'a Array>,

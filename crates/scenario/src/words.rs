@@ -179,6 +179,7 @@ vocabulary!(Layout {
     Parquet = "Row groups of column chunks, found by a footer.",
     Zarr = "Chunks of one array, each a file, as Zarr version 3 keeps it; a chunk takes `shard_size`.",
     Ffcv = "FFCV's `.beton`, whose samples are found by its own table; with `source = \"existing\"` alone.",
+    Hdf5 = "HDF5: a dataset of each file, by its chunks or by its first axis; with `source = \"existing\"` alone.",
 });
 
 vocabulary!(Codec {

@@ -6,6 +6,7 @@ mod arbitrary;
 mod detect;
 mod ffcv;
 mod fixtures;
+mod hdf5;
 mod hostile;
 mod round_trip;
 mod support;

@@ -54,9 +54,9 @@ fn a_file_of_many_samples_that_no_layout_reads_is_not_taken_for_one_unsaid() {
         );
         prepared.foreign.map(|(key, format)| format!("{key} {}", format.name()))
     };
-    let hdf5: &[u8] = b"\x89HDF\r\n\x1a\n and its data";
-    let files = [("a.jpg", &b"jpeg"[..]), ("b.h5", hdf5), ("c.h5", hdf5)];
-    assert_eq!(found(&files, None).as_deref(), Some("b.h5 HDF5"));
+    let arrow: &[u8] = b"ARROW1\0\0 and its data";
+    let files = [("a.jpg", &b"jpeg"[..]), ("b.arrow", arrow), ("c.arrow", arrow)];
+    assert_eq!(found(&files, None).as_deref(), Some("b.arrow Arrow"));
     assert_eq!(found(&files[..1], None), None);
     assert_eq!(found(&files, Some(plan::Layout::Files)), None, "who says files knows what they are");
     // Metadata are found wherever they lie, also behind what is looked into.

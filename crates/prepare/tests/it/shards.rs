@@ -271,6 +271,33 @@ fn of_several_arrays_one_has_to_be_meant() {
 }
 
 #[test]
+fn files_of_hdf5_are_found_by_their_first_bytes_and_their_datasets_by_name() {
+    let of = |shards: &str, columns: &[&str]| {
+        let columns = columns.iter().map(|&column| column.to_owned()).collect();
+        let spec = Existing { shards: Some(shards.to_owned()), columns, ..Existing::any(None) };
+        prepare_with(&pythons_array("hdf5"), &DatasetSpec::Existing(spec), 2)
+    };
+    let of_images = of("nested.h5", &[]).unwrap();
+    assert_eq!((of_images.layout, of_images.data.sample_count()), (Layout::Hdf5, 5));
+    assert_eq!(of_images.data.unit_bytes_max(), Some(96));
+    assert_eq!(of("nested.h5", &["train", "test/images"]).unwrap().data.sample_count(), 12);
+    // Chunks of two samples, as they are packed.
+    let packed = of("{earliest,v108,v110}.h5", &["gzip"]).unwrap();
+    let Samples::Indexed(index) = packed.data.samples() else { panic!("{packed:?}") };
+    assert_eq!(
+        (packed.data.sample_count(), index.units(), index.total_bytes()),
+        (15, 9, 3 * (112 + 108 + 61))
+    );
+    let error = of("earliest.h5", &[]).unwrap_err().to_string();
+    assert!(
+        error.contains("none of them most of the bytes") && error.contains("`dataset.columns`"),
+        "{error}"
+    );
+    let error = of("nested.h5", &["images"]).unwrap_err().to_string();
+    assert!(error.contains("no column `images`") && error.contains("train/images"), "{error}");
+}
+
+#[test]
 fn indexing_can_be_interrupted_and_says_how_far_it_is() {
     let store = folder(Layout::TfRecord, Codec::None);
     let stop = AtomicBool::new(false);

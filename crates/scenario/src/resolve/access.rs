@@ -51,7 +51,7 @@ impl Orders {
         let existing = datasets.specs.iter().filter(|spec| matches!(spec, DatasetSpec::Existing(_)));
         existing.into_iter().any(|spec| {
             let layout = layout(spec);
-            let is_grouped = matches!(layout, Layout::Parquet | Layout::Zarr);
+            let is_grouped = matches!(layout, Layout::Parquet | Layout::Zarr | Layout::Hdf5);
             let is_apart = |access: Access| {
                 let in_order = access == Access::Sequential && layout != Layout::Files;
                 access.streams() || in_order || is_grouped

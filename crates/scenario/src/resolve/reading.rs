@@ -28,7 +28,7 @@ pub(super) fn may_bypass(spec: &DatasetSpec, access: Access) -> bool {
             sample_bytes.is_some_and(|bytes| bytes.is_multiple_of(BLOCK_ALIGN_BYTES))
         }
         // Members begin at multiples of 512 B or anywhere, and direct I/O of many drives needs 4096.
-        Layout::WebDataset | Layout::TfRecord | Layout::Parquet | Layout::Ffcv => false,
+        Layout::WebDataset | Layout::TfRecord | Layout::Parquet | Layout::Ffcv | Layout::Hdf5 => false,
     }
 }
 
@@ -55,7 +55,7 @@ pub(super) fn default_block_bytes(spec: &DatasetSpec, access: Access) -> Option<
             let members = u64::from(packing.members);
             match packing.layout {
                 _ if !access.is_by_index() => most,
-                Layout::Files | Layout::Parquet | Layout::Ffcv => most,
+                Layout::Files | Layout::Parquet | Layout::Ffcv | Layout::Hdf5 => most,
                 Layout::WebDataset => sample_bytes.saturating_add(members * TAR_MEMBER_BYTES),
                 Layout::TfRecord => sample_bytes.saturating_add(TFRECORD_BYTES),
                 Layout::Records | Layout::Indexed | Layout::Zarr => *sample_bytes,

@@ -79,8 +79,9 @@ table! {
         /// only be streamed. Default: none.
         codec: Word<Codec> => [Generated, Layouts(&[Layout::WebDataset, Layout::TfRecord])],
         /// Columns of generated Parquet files, over which each sample is spread evenly; default 4. With
-        /// `source = "existing"` the names of those that are read; default: all.
-        columns: Columns => [Layouts(&[Layout::Parquet])],
+        /// `source = "existing"` the names of those that are read; default: all. Of HDF5 files the names of datasets, or of
+        /// groups of them; default: the dataset that holds most of the bytes.
+        columns: Columns => [Layouts(&[Layout::Parquet, Layout::Hdf5])],
         /// How many of the columns of generated Parquet files are read, from the first on. Default: all.
         read_columns: ColumnCount => [Generated, Layouts(&[Layout::Parquet])],
         /// Bytes of a row group of generated Parquet files, about. Default: 64 MiB, and at most the shard.

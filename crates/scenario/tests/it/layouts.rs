@@ -139,6 +139,7 @@ fn what_means_nothing_in_a_layout_is_refused() {
         "dataset = { layout = [\"webdataset\", \"tfrecord\"], codec = \"zstd\" }",
         "dataset = { layout = \"zarr\", files_per_folder = 10 }",
         "dataset = { layout = [\"files\", \"ffcv\"] }",
+        "dataset = { layout = \"hdf5\" }",
         "dataset = { layout = \"webdataset\", members = 9, codec = \"lzma\" }",
         "dataset = { layout = \"parquet\", columns = 2, read_columns = 3 }",
         "dataset = { layout = \"parquet\", columns = [\"a\"] }",
