@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use feed::Durability;
 use record::{
     Captured, CheckpointOutcome, End, Format, Gate, Line, NotLookedAt, Outage, Outcome, Redactor, Rep,
     Reread, RunWriter, System, counter, read_intervals, read_run,
@@ -81,6 +82,22 @@ fn write_v1_10() {
 #[ignore = "writes tests/fixtures/v1_11, which is committed and never changed"]
 fn write_v1_11() {
     sample::write(&fixture("v1_11"));
+}
+
+#[test]
+#[ignore = "writes tests/fixtures/v1_12, which is committed and never changed"]
+fn write_v1_12() {
+    sample::write(&fixture("v1_12"));
+}
+
+#[test]
+fn writes_that_are_asked_for_in_format_1_12_are_read() {
+    let record = read_run(&fixture("v1_12")).unwrap();
+    assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 12 }));
+    assert!(record.run.need.writes);
+    assert_eq!(record.run.cells[0].durability, Some(Durability::Data.into()));
+    let before = read_run(&fixture("v1_11")).unwrap().run;
+    assert_eq!((before.need.writes, &before.cells[0].durability), (false, &None));
 }
 
 #[test]

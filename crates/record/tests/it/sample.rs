@@ -130,6 +130,7 @@ fn need() -> Need {
             restore_within_ns: Some(300_000_000_000),
             kind: "async".to_owned(),
         }),
+        writes: true,
         ..testing::need(100_000.0 / 7.0, 114_660.0)
     }
 }
@@ -141,6 +142,7 @@ fn cell() -> Cell {
         connections: 8,
         retries: 2,
         cache: "cold".into(),
+        durability: Some("data".into()),
         auto_group: Some(0),
         axes: vec![AxisWords {
             name: "block_size".to_owned(),
