@@ -313,7 +313,9 @@ fn sharpen_timers() {
 /// What was opened, with the buffers filled that a thread writes from.
 fn filled((queue, mut free): Opened, issue: &Issue<'_>, index: u32) -> Opened {
     if let Some(Writing { fresh, .. }) = &issue.writing {
-        free.iter_mut().for_each(|buf| fresh.fill(index, buf));
+        for buf in &mut free {
+            fresh.fill(index, buf);
+        }
     }
     (queue, free)
 }

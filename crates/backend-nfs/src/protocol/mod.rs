@@ -41,6 +41,7 @@ pub(crate) struct Asking {
 
 /// What a server allows.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_field_names, reason = "the unit stands last in a name")]
 pub(crate) struct Sizes {
     /// Bytes of one READ, at most.
     pub(crate) read_bytes: u32,

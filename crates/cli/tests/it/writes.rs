@@ -64,10 +64,10 @@ fn what_was_written_over_is_used_again_and_cleaned_away() {
 fn data_of_the_users_are_never_written_over() {
     let bench = bench(BOTH);
     fs::create_dir(bench.path("data")).unwrap();
-    fs::write(bench.path("data/photo.jpg"), [7; 70_000]).unwrap();
+    fs::write(bench.path("data/photo.jpg"), [7; 9_000]).unwrap();
     let ended = bench.run(&["run", "s.toml", "--existing"]).exits(2);
     assert!(ended.err.contains("would change data of the user's"), "{}", ended.err);
-    assert_eq!(fs::read(bench.path("data/photo.jpg")).unwrap(), [7; 70_000]);
+    assert_eq!(fs::read(bench.path("data/photo.jpg")).unwrap(), [7; 9_000]);
 }
 
 #[test]

@@ -45,16 +45,15 @@ pub(crate) fn others_read(
     used: &[&Rep],
 ) -> Option<Flag> {
     let system = system.filter(|_| storage)?;
-    let share = match operation::is_write(cell) {
+    let share = if operation::is_write(cell) {
         // Whole blocks are written, for which nothing has to be read.
-        true => {
-            let device = system.device.as_ref()?;
-            device.read.bytes as f64 / (device.read.bytes + device.write.bytes).max(1) as f64
-        }
-        false => system.reconciliation.iter().find_map(|found| match found {
+        let device = system.device.as_ref()?;
+        device.read.bytes as f64 / (device.read.bytes + device.write.bytes).max(1) as f64
+    } else {
+        system.reconciliation.iter().find_map(|found| match found {
             Reconciliation::OthersRead { share, .. } => Some(*share),
             _ => None,
-        })?,
+        })?
     };
     let names = || names(used, |one| one.read_bytes.unwrap_or(0));
     (share > OTHERS_MAX).then(|| Flag::OthersRead { share, names: names() })
