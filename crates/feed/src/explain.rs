@@ -48,9 +48,12 @@ fn explain(need: &Need) -> String {
     if need.asks_rate() {
         let rates = Rates::of(need);
         explain_rates(need, &rates, &mut text);
-        explain_requests(&rates, &mut text);
-        explain_depth(&rates, &mut text);
-        explain_drives(&rates, &mut text);
+        // Of what reads ask of a device; how a device takes writes no data sheet says.
+        if !need.writes {
+            explain_requests(&rates, &mut text);
+            explain_depth(&rates, &mut text);
+            explain_drives(&rates, &mut text);
+        }
     }
     if let Some(of) = &need.checkpoint {
         checkpoint::explain(need, of, &mut text);

@@ -109,3 +109,11 @@ fn checkpoints_beside_reads_say_what_they_leave_of_the_job() {
     let copied = need(SaveKind::Async);
     assert!(copied.contains("\n  copy      15.3 GB / (8 links x 25 GB/s) = 76.4 ms\n"), "{copied}");
 }
+
+#[test]
+fn a_need_of_writes_is_told_without_what_reads_ask_of_a_device() {
+    let need = crate::NeedSpec::WriteRate { bytes_per_s: 2e9, utilization: None }.resolve().unwrap();
+    let text = need.explain();
+    assert!(text.starts_with("2 GB/s written (stated by the user)"), "{text}");
+    assert!(!text.contains("read") && !text.contains("drives"), "{text}");
+}
