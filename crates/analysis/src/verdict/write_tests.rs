@@ -140,6 +140,32 @@ fn the_device_is_held_against_the_repetitions_in_which_it_was_counted() {
 }
 
 #[test]
+fn writes_of_which_nothing_is_promised_stand_in_for_none_that_are_kept() {
+    let judged = |of_line, taken, loose: f64| {
+        let mut builder = written_at(&[of_line; 3]);
+        builder.edit_reps("c", device(taken, 0.0));
+        builder.cell("loose", "disk", 8);
+        builder.edit_cell("loose", |cell| {
+            cell.operation = "write".into();
+            cell.durability = Some("none".into());
+        });
+        for number in 0..3 {
+            builder.push(rep("loose", number, loose * Builder::LINE_BPS));
+        }
+        let verdict = reads_of(&builder);
+        (verdict.judgement, verdict.conditions)
+    };
+    let kept = vec![Condition::Kept(Durability::Data)];
+    let of = |judgement, (found, conditions): (Judgement, Vec<Condition>)| {
+        assert_eq!(found, judgement);
+        assert!(conditions.contains(&kept[0]), "{conditions:?}");
+    };
+    of(Judgement::Starves, judged(0.8, 1.0, 1.5));
+    of(Judgement::Uncertain, judged(1.5, 0.5, 1.5));
+    of(Judgement::Feeds, judged(1.5, 1.0, 0.5));
+}
+
+#[test]
 fn what_a_short_run_of_writes_leaves_open_is_flash_and_no_decoding() {
     let summary = summarise(&written_at(&[1.1, 1.11, 1.12]).record());
     assert!(summary.not_tested.contains(&NotTested::SteadyFlash));
