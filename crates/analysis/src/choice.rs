@@ -17,7 +17,8 @@ use crate::curve::treatment::{self, FromMemory};
 /// The cell of `target` that its verdict should rest on, from the interleaved repetitions alone.
 ///
 /// A verdict is about training, so cells are considered in this order of preference, and only the most
-/// preferred that were measured: storage before the client's page cache (`warm`), buffers of base pages, as a loader has them, before huge ones, a training
+/// preferred that were measured: storage before the client's page cache (`warm`), writes that are kept before those of which
+/// nothing is promised, buffers of base pages, as a loader has them, before huge ones, a training
 /// job that was played before
 /// reads without one, readers as a `DataLoader` has them before reads that share a depth, whole files (`read_file`)
 /// before blocks of files held open, the order of a training job before others, the sample size nearest to the one the
@@ -218,7 +219,11 @@ fn most_preferred<'a>(
     let valid: Vec<Candidate<'a>> = measured.iter().filter(|one| one.figures.is_valid()).copied().collect();
     // Reads without a job stand in for no job that was asked for: where every job is doubtful, that is the answer.
     let plays = |one: &Candidate<'_>| one.cell.cell.training.is_some();
-    let would_stand_in = measured.iter().any(plays) && !valid.iter().any(plays);
+    // Nor do writes of which nothing is promised for writes that are kept.
+    let is_kept = |one: &Candidate<'_>| operation::is_kept(&one.cell.cell);
+    let only_doubtful =
+        |of: &dyn Fn(&Candidate<'_>) -> bool| measured.iter().any(of) && !valid.iter().any(of);
+    let would_stand_in = only_doubtful(&plays) || only_doubtful(&is_kept);
     let pool = if valid.is_empty() || would_stand_in { measured } else { valid };
     let reached: Vec<Candidate<'a>> =
         pool.iter().filter(|one| eligibility.is_reached(one.cell)).copied().collect();
@@ -301,9 +306,9 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// Lower is preferred: from memory, buffers that no loader has, job, whether it saves otherwise than the need has it, blocks, access, then the distance in size, in thousandths of a doubling, and what
+/// Lower is preferred: from memory, writes that may lie in memory, buffers that no loader has, job, whether it saves otherwise than the need has it, blocks, access, then the distance in size, in thousandths of a doubling, and what
 /// is offered beyond the line, in thousandths of it.
-type Preference = (FromMemory, bool, u8, bool, bool, u8, u64, u64);
+type Preference = (FromMemory, bool, bool, u8, bool, bool, u8, u64, u64);
 
 /// How much a cell is preferred; without figures nothing is known of its offer.
 fn preference(cell: &CellSummary, figures: Option<&Figures>, eligibility: Eligibility<'_>) -> Preference {
@@ -332,6 +337,7 @@ fn preference(cell: &CellSummary, figures: Option<&Figures>, eligibility: Eligib
     let saves = saves_otherwise(&cell.cell, eligibility.saves);
     (
         treatment::from_cache(&cell.cell),
+        operation::is_write(&cell.cell) && !operation::is_kept(&cell.cell),
         huge,
         job,
         saves,

@@ -202,9 +202,8 @@ impl FileTable {
 
     fn open_object(&self, object: u32) -> Result<Held, Errno> {
         let direct = if self.direct { OFlags::DIRECT } else { OFlags::empty() };
-        // Reading is 0 among these flags, so that writing is added to it.
-        let extra = if self.writes { direct | OFlags::RDWR } else { direct };
-        let file = tree::open_file(&self.root, self.objects.key(object).as_str(), extra)?;
+        let open = if self.writes { tree::open_to_write } else { tree::open_file };
+        let file = open(&self.root, self.objects.key(object).as_str(), direct)?;
         // Advice belongs to an open file, not to its inode. Where the kernel takes none, the file counts as not opened, so
         // that every read of it fails: one without the advice would be of another cell.
         advice::give(&file, self.advice)?;

@@ -97,6 +97,18 @@ pub(crate) fn open_file(root: &OwnedFd, key: &str, extra: OFlags) -> Result<Owne
     Ok(file)
 }
 
+/// Opens a file for writing over it too. No link leads there, and none away: what has a second name may be a file of the user's,
+/// as that of a copy made of links.
+pub(crate) fn open_to_write(root: &OwnedFd, key: &str, extra: OFlags) -> Result<OwnedFd, Errno> {
+    let (folder, name) = locate(root, key)?;
+    // Reading is 0 among these flags, so that writing is added to it.
+    let file = open_file(&folder, name, extra | OFlags::RDWR)?;
+    let found = fstat(&file)?;
+    let is_file = FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
+    // Some file systems count no links at all.
+    if is_file && found.st_nlink <= 1 { Ok(file) } else { Err(Errno::PERM) }
+}
+
 /// Opens with `flags`, or, where only the owner may leave the time of last access as it is, from then on without.
 pub(crate) fn keeping_times(
     flags: &mut OFlags,
@@ -163,5 +175,24 @@ mod tests {
         assert_eq!(folder(&root, "link/inner").unwrap_err(), Errno::NOTDIR);
         assert_eq!(locate_or_make(&root, "link/new/file").unwrap_err(), Errno::NOTDIR);
         assert!(!dir.path().join("real/new").exists());
+    }
+
+    #[test]
+    fn what_has_a_second_name_is_not_written_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        std::fs::create_dir(at("own")).unwrap();
+        for name in ["own/a", "own/b"] {
+            std::fs::write(at(name), "x").unwrap();
+        }
+        std::fs::hard_link(at("own/b"), at("theirs")).unwrap();
+        std::os::unix::fs::symlink(at("own"), at("linked")).unwrap();
+        std::os::unix::fs::symlink(at("own/a"), at("own/c")).unwrap();
+        let root = open_root(dir.path()).unwrap();
+        let opened = |key| open_to_write(&root, key, OFlags::empty()).map(drop);
+        assert_eq!(opened("own/a"), Ok(()));
+        assert_eq!(opened("own/b"), Err(Errno::PERM), "a name elsewhere");
+        assert_eq!(opened("own/c"), Err(Errno::LOOP), "a link in the place of the file");
+        assert_eq!(opened("linked/a"), Err(Errno::NOTDIR), "a link on the way");
     }
 }

@@ -139,9 +139,9 @@ impl QueueSpec<'_> {
     /// [`StoreError::NotOwned`] where one of the objects is not proven to be feedline's own.
     pub fn may_write(&self) -> Result<Durability, StoreError> {
         let Some(Writes { owned, durability }) = self.writes else {
-            // Any of them will do: without proof none may be touched.
-            let folder = self.objects.key(0);
-            return Err(StoreError::NotOwned { folder: folder.folder().unwrap_or(folder) });
+            // Of files that lie in no folder of feedline's own any will do: without proof none may be touched.
+            let folder = self.objects.own_folder().cloned().unwrap_or_else(|| self.objects.key(0));
+            return Err(StoreError::NotOwned { folder });
         };
         // By the folders and not by the objects, of which there may be millions.
         let mut folders = self.objects.folders().into_iter();

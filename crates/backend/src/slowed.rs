@@ -275,8 +275,12 @@ impl IoQueue for SlowedQueue {
         if last_ns > clock.now_ns() {
             pass_time(&clock, last_ns.min(until_ns));
         }
+        // What is not due by then is given up, as by a storage that has not ended it.
+        let ended =
+            held.partition_point(|completion| completion.stamps.done_ns <= until_ns.max(clock.now_ns()));
+        let late = held.split_off(ended);
         done.append(&mut held);
-        abandoned
+        abandoned + late.len() as u32
     }
 }
 
@@ -326,11 +330,8 @@ mod tests {
         assert_eq!(dues(&asked, &ops), [0, 0, 8 * MS, 16 * MS]);
     }
 
-    #[test]
-    fn ends_come_when_they_are_due_and_never_before_the_storages_own() {
-        let clock = Clock::simulated();
-        // The storage takes a millisecond, and six for its third operation.
-        let own = Simulated::new(&clock, 8, 7, |n| Step::ok(if n == 2 { 6 * MS } else { MS }));
+    /// Four operations under way on `own`, of which 500 a second may end.
+    fn four_under_way(clock: &Clock, own: Simulated) -> Box<dyn IoQueue> {
         let asked = Emulation { requests_per_s: Some(500.0), ..Emulation::default() };
         let store = Slowed::new(Arc::new(own), Arc::new(Slowness::new(&asked)));
         let objects = Arc::new(Objects::uniform(Key::new("d").unwrap(), 1, 1 << 20));
@@ -348,7 +349,7 @@ mod tests {
                 registered: plan::Registered::Off,
                 objects: &objects,
                 arena: &arena,
-                clock: &clock,
+                clock,
             })
             .unwrap();
         let place = |buf: &crate::Buf| op(0, u64::from(buf.slot()) * 4096);
@@ -361,6 +362,16 @@ mod tests {
         let mut done = Vec::new();
         queue.submit(&mut requests, &mut done).unwrap();
         assert_eq!((queue.in_flight(), done.len()), (4, 0));
+        queue
+    }
+
+    #[test]
+    fn ends_come_when_they_are_due_and_never_before_the_storages_own() {
+        let clock = Clock::simulated();
+        // The storage takes a millisecond, and six for its third operation.
+        let own = Simulated::new(&clock, 8, 7, |n| Step::ok(if n == 2 { 6 * MS } else { MS }));
+        let mut queue = four_under_way(&clock, own);
+        let mut done = Vec::new();
         queue.wait(4, MS, &mut done).unwrap();
         assert!(done.is_empty() && clock.now_ns() == MS, "the deadline comes first");
         queue.wait(4, 60_000 * MS, &mut done).unwrap();
@@ -368,5 +379,14 @@ mod tests {
         assert_eq!(ends, [(0, 2 * MS), (1, 4 * MS), (2, 6 * MS), (3, 8 * MS)]);
         queue.wait(1, u64::MAX, &mut done).unwrap();
         assert_eq!(queue.close(0, &mut done), 0);
+    }
+
+    #[test]
+    fn what_is_not_due_when_a_queue_is_closed_is_given_up() {
+        let clock = Clock::simulated();
+        let own = Simulated::new(&clock, 8, 7, |_| Step::ok(MS));
+        let mut done = Vec::new();
+        assert_eq!(four_under_way(&clock, own).close(5 * MS, &mut done), 2);
+        assert_eq!(done.iter().map(|one| one.token).collect::<Vec<_>>(), [0, 1]);
     }
 }

@@ -92,7 +92,7 @@ impl Stores {
                 }
             };
             stores.servers.push(server.map(Arc::new));
-            let slowed = target.emulate.as_ref().filter(|_| !target.is_served_here());
+            let slowed = target.emulate.as_ref().filter(|_| target.is_slowed_here());
             stores.slowed.push(slowed.map(|asked| Arc::new(Slowness::new(asked))));
             let engine = data_engine(plan, index);
             let opened = stores.connect(plan, index, engine)?;

@@ -52,6 +52,9 @@ impl Slots {
                 ranks - 1
             )));
         }
+        if let Some(said) = slowed(plan) {
+            return Err(Failure::usage(said));
+        }
         let begin_unix_ns = host::unix_ns(start_at).ok_or_else(|| {
             Failure::usage(format!(
                 "error: --start-at `{start_at}` is no time\n  hint: write 2026-11-21T04:41:23Z, or seconds since 1970, the \
@@ -113,6 +116,17 @@ impl Slots {
     fn begins_unix_ns(&self, repetition: u32) -> u64 {
         self.begin_unix_ns.saturating_add(self.slot_ns.saturating_mul(u64::from(repetition)))
     }
+}
+
+/// Why several processes do not measure a path that is slowed down: each would slow down itself alone, so that all of them
+/// together were faster than declared. `None` where no path is.
+pub(crate) fn slowed(plan: &Plan) -> Option<String> {
+    let target = plan.targets.iter().find(|target| target.is_slowed_here())?;
+    Some(format!(
+        "error: target `{}` is a path that is slowed down for one process, and several measure\n  hint: measure it with one, or \
+         play an nfs:// or s3:// target, whose server they share",
+        target.name
+    ))
 }
 
 /// Length of the window of every repetition.

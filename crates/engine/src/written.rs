@@ -21,7 +21,11 @@ const PAGE_BYTES: usize = 4096;
 const STAMP_BYTES: usize = 16;
 
 /// Writes of each worker that are read again.
-const REREAD_PER_WORKER: usize = 8;
+pub(crate) const REREAD_PER_WORKER: usize = 8;
+
+/// Time after which no further write is read again.
+// Nothing is measured meanwhile: many threads with large blocks on a slow storage would take as long as the repetition.
+const REREAD_NS: u64 = 1_000_000_000;
 
 /// The content of one repetition.
 #[derive(Debug, Clone, Copy)]
@@ -111,16 +115,29 @@ pub(crate) fn kept(buffers: Vec<Buf>, slots: &[Outstanding]) -> Vec<Kept> {
     kept.filter(|kept| kept.slot.is_read).take(REREAD_PER_WORKER).collect()
 }
 
-/// Reads again what a worker wrote last, and counts what is not there. Called when all workers have ended: it would be a load
-/// beside those that still write.
-pub(crate) fn read_again(
-    spec: &RepSpec<'_>,
-    order: &Order,
-    fresh: &Fresh,
-    kept: &[Kept],
-    recorder: &mut Recorder,
-) {
-    for Kept { slot, buf } in kept {
+/// Reads again what was written last, when all workers have ended: it would be a load beside those that still write.
+pub(crate) struct Again<'a> {
+    spec: &'a RepSpec<'a>,
+    order: &'a Order,
+    fresh: &'a Fresh,
+    /// When it ends at the latest.
+    until_ns: u64,
+    /// Whether a read failed: a server that is away would keep each of the others waiting as long.
+    has_failed: bool,
+}
+
+impl<'a> Again<'a> {
+    pub(crate) fn of(spec: &'a RepSpec<'a>, order: &'a Order, fresh: &'a Fresh) -> Self {
+        Self { spec, order, fresh, until_ns: spec.clock.now_ns() + REREAD_NS, has_failed: false }
+    }
+
+    /// Reads the block of one write, and counts what is not there.
+    pub(crate) fn read(&mut self, kept: &Kept, recorder: &mut Recorder) {
+        let Self { spec, order, fresh, .. } = *self;
+        if self.has_failed || spec.is_stopped() || spec.clock.now_ns() >= self.until_ns {
+            return;
+        }
+        let Kept { slot, buf } = kept;
         let ReadSpan { object, offset, len } = slot.span;
         let mut found = vec![0; len as usize];
         match spec.store.read_at(&spec.data.objects().key(object), offset, &mut found) {
@@ -136,8 +153,11 @@ pub(crate) fn read_again(
             }
             Ok(_) => recorder.count_error(ErrorKind::Eof),
             // A model of a storage keeps nothing.
-            Err(StoreError::Unsupported { .. }) => {}
-            Err(error) => recorder.count_error(error.kind()),
+            Err(StoreError::Unsupported { .. }) => self.has_failed = true,
+            Err(error) => {
+                self.has_failed = true;
+                recorder.count_error(error.kind());
+            }
         }
     }
 }

@@ -165,6 +165,11 @@ impl Target {
         self.emulate.is_some() && self.config.capabilities().network
     }
 
+    /// Whether it is slowed down where it is, by the process that measures.
+    pub fn is_slowed_here(&self) -> bool {
+        self.emulate.is_some() && !self.is_served_here()
+    }
+
     /// What the server that feedline starts for this target is asked to be like; absent where it starts none.
     pub fn emulated(&self) -> Option<Settings> {
         Some(Settings { prefixes: self.route().prefixes, ..self.emulate.as_ref()?.settings() })

@@ -1,6 +1,6 @@
 //! What a cell does over and over, in the words of the record.
 
-use feed::Operation;
+use feed::{Durability, Operation};
 use record::Cell;
 
 /// Whether a cell looks up or lists names: it moves no bytes, so it has neither throughput nor line.
@@ -17,6 +17,12 @@ pub(crate) fn is_transfer(cell: &Cell) -> bool {
 /// Whether a cell writes over blocks of its dataset.
 pub(crate) fn is_write(cell: &Cell) -> bool {
     cell.operation == Operation::Write
+}
+
+/// Whether a cell's writes are kept when they end. Not known of a durability of a newer version.
+pub(crate) fn is_kept(cell: &Cell) -> bool {
+    let durability = cell.durability.as_ref().and_then(record::Word::known);
+    durability.is_some_and(|one| one != Durability::None)
 }
 
 /// Whether a cell reads samples of its dataset: all that could feed a job.

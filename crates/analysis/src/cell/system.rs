@@ -30,6 +30,8 @@ const SPAN_APART_MAX: f64 = 0.05;
 pub struct SystemFigures {
     /// Bytes that the reads of the cell brought, over all repetitions with a window of 100 ms or more.
     pub asked: Traffic,
+    /// The same of those repetitions alone in which the device was counted.
+    pub asked_beside_device: Traffic,
     /// Bytes that this process made storage deliver; absent where the kernel does not say.
     pub process: Option<Traffic>,
     /// Bytes that storage delivered to this process by byte asked. Above 1: read-ahead, whole pages, metadata.
@@ -115,6 +117,7 @@ impl SystemFigures {
         let ratio = |crossing: &Crossing, read| crossing.ratio(read).filter(|_| is_counted);
         Some(Self {
             asked,
+            asked_beside_device: by_device.asked,
             process: by_process.process,
             process_amplification: ratio(&by_process, by_process.process),
             device_amplification: ratio(&by_device, by_device.device),

@@ -430,7 +430,8 @@ pub(crate) fn not_written(context: &Context<'_>, system: Option<&SystemFigures>)
     let system = system.filter(|_| context.storage && operation::is_write(context.cell))?;
     // Who compresses writes less, and means to.
     let device = system.device.as_ref().filter(|_| !context.compresses)?;
-    let share = device.write.bytes as f64 / system.asked.bytes as f64;
+    // By rates, and of the repetitions that have both: each is counted over a span of its own.
+    let share = device.write.bps / system.asked_beside_device.bps;
     (share < TAKEN_MIN).then_some(Flag::NotWritten { share })
 }
 

@@ -97,6 +97,75 @@ fn others_that_read_meanwhile_forbid_starves_alone() {
 }
 
 #[test]
+fn others_that_write_meanwhile_forbid_starves_alone() {
+    let judged = |of_line, taken, cache: &str| {
+        let mut builder = written_at(&[of_line; 3]);
+        builder.edit_cell("c", |cell| {
+            cell.block_bytes = 1 << 20;
+            cell.cache = cache.into();
+        });
+        builder.edit_reps("c", |rep| {
+            device(taken, 0.0)(rep);
+            let is_warm = cache == "warm";
+            rep.cache.before_bytes = Some(if is_warm { rep.cache.total_bytes } else { 0 });
+        });
+        reads_of(&builder)
+    };
+    assert_eq!(judged(0.5, 1.12, "bypass").judgement, Judgement::Starves, "a journal, and 8 % of others");
+    let crowded = judged(0.5, 1.64, "bypass");
+    assert_eq!(crowded.judgement, Judgement::Uncertain);
+    let Cause::Flagged(Flag::OthersWrote { share }) = crowded.cause else { panic!("{:?}", crowded.cause) };
+    assert!((share - 0.37).abs() < 5e-3, "{share}");
+    assert_eq!(judged(1.5, 1.64, "bypass").judgement, Judgement::Feeds);
+    assert_eq!(judged(0.5, 1.64, "warm").judgement, Judgement::Starves, "whole pages for parts of them");
+}
+
+#[test]
+fn small_writes_are_not_taken_for_those_of_others() {
+    let mut builder = written_at(&[0.5; 3]);
+    builder.edit_cell("c", |cell| cell.block_bytes = 4096);
+    // A journal of 16 KiB for each.
+    builder.edit_reps("c", device(5.0, 0.3));
+    assert_eq!(reads_of(&builder).judgement, Judgement::Starves);
+}
+
+#[test]
+fn the_device_is_held_against_the_repetitions_in_which_it_was_counted() {
+    let mut builder = written_at(&[1.5; 3]);
+    builder.edit_reps("c", |rep| {
+        device(1.0, 0.0)(rep);
+        rep.system.device = rep.system.device.take().filter(|_| rep.rep > 0);
+    });
+    assert_eq!(reads_of(&builder).judgement, Judgement::Feeds);
+}
+
+#[test]
+fn writes_of_which_nothing_is_promised_stand_in_for_none_that_are_kept() {
+    let judged = |of_line, taken, loose: f64| {
+        let mut builder = written_at(&[of_line; 3]);
+        builder.edit_reps("c", device(taken, 0.0));
+        builder.cell("loose", "disk", 8);
+        builder.edit_cell("loose", |cell| {
+            cell.operation = "write".into();
+            cell.durability = Some("none".into());
+        });
+        for number in 0..3 {
+            builder.push(rep("loose", number, loose * Builder::LINE_BPS));
+        }
+        let verdict = reads_of(&builder);
+        (verdict.judgement, verdict.conditions)
+    };
+    let kept = Condition::Kept(Durability::Data);
+    let of = |judgement, (found, conditions): (Judgement, Vec<Condition>)| {
+        assert_eq!(found, judgement);
+        assert!(conditions.contains(&kept), "{conditions:?}");
+    };
+    of(Judgement::Starves, judged(0.8, 1.0, 1.5));
+    of(Judgement::Uncertain, judged(1.5, 0.5, 1.5));
+    of(Judgement::Feeds, judged(1.5, 1.0, 0.5));
+}
+
+#[test]
 fn what_a_short_run_of_writes_leaves_open_is_flash_and_no_decoding() {
     let summary = summarise(&written_at(&[1.1, 1.11, 1.12]).record());
     assert!(summary.not_tested.contains(&NotTested::SteadyFlash));

@@ -16,7 +16,7 @@ use crate::exit::{Exit, Failure};
 use crate::load::{self, Loaded};
 use crate::open::{Servers, Stores};
 use crate::session::{self, Ready, Shown};
-use crate::{baseline, data, host, output, signals};
+use crate::{baseline, data, host, output, signals, slots};
 
 /// A run that all processes are ready for.
 pub(super) struct Begun {
@@ -57,6 +57,7 @@ pub(super) fn agree(asked: &Asked<'_>, meeting: &Meeting) -> Result<Agreed, Fail
     let members = members::members(&all, &clocks);
     let loaded = loaded?;
     refuse_servers(&loaded.plan, &members).map_err(|refusal| said_once(meeting, &refusal))?;
+    refuse_slowed(&loaded.plan).map_err(|refusal| said_once(meeting, &refusal))?;
     refuse_checkpoints(&loaded.plan).map_err(|refusal| said_once(meeting, &refusal))?;
     Ok(Agreed { loaded, members, secrets: members::secrets(&all) })
 }
@@ -75,6 +76,10 @@ fn refuse_servers(plan: &Plan, members: &[Member]) -> Result<(), Refusal> {
         }),
         _ => Ok(()),
     }
+}
+
+fn refuse_slowed(plan: &Plan) -> Result<(), Refusal> {
+    slots::slowed(plan).map_or(Ok(()), |text| Err(Refusal { exit: Exit::Usage, text }))
 }
 
 /// Times of saves of several processes are not judged together, and each process would need room of its own.

@@ -41,3 +41,12 @@ fn writes_are_slowed_down_as_reads_are() {
     assert!(rates.len() >= 12, "{rates:?}");
     assert!(rates.iter().all(|bps| *bps < 1020.0 * 16_384.0), "{rates:?}");
 }
+
+#[test]
+fn several_processes_would_be_faster_than_declared_and_are_refused() {
+    let bench = bench("total_rate = \"20 MB/s\"", "");
+    let by_time = ["--set", "measure={ duration = \"1s\" }"];
+    let ranks = ["run", "s.toml", "--rank", "0", "--ranks", "2", "--start-at", "4000000000"];
+    let ran = bench.run(&[&ranks[..], &by_time[..]].concat()).exits(2);
+    assert!(ran.err.contains("`disk` is a path that is slowed down for one process"), "{}", ran.err);
+}

@@ -1,5 +1,8 @@
 //! Writes over blocks: what they count, and what is read again.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use backend::simulated::{Fault, Step};
 use backend::{ErrorKind, OpError};
 use plan::{Durability, Limit, Task};
@@ -58,4 +61,16 @@ fn a_block_that_was_written_since_is_no_loss() {
     let rep = sim.run();
     assert!(rep.errors.is_empty(), "{:?}", rep.errors);
     assert!(rep.counters["verified"] <= 4);
+}
+
+#[test]
+fn nothing_is_read_again_after_a_signal() {
+    let stop = Arc::new(AtomicBool::new(false));
+    let signal = Arc::clone(&stop);
+    let mut sim = sim(move |n| {
+        signal.store(n >= 50, Ordering::Relaxed);
+        Step::ok(MS)
+    });
+    sim.stop = stop;
+    assert_eq!(sim.run().counters["verified"], 0);
 }

@@ -1,5 +1,6 @@
 //! What other processes on the client forbid to say.
 
+use feed::Cache;
 use record::{Cell, Rep};
 
 use super::{Crowd, names};
@@ -17,6 +18,10 @@ const OTHERS_MAX: f64 = 0.10;
 // A cell that was served from memory is not slowed by writes to a device that it did not use.
 /// Least share of the bytes asked that the device read, for it to be what was measured.
 const FROM_DEVICE_MIN: f64 = 0.5;
+// A journal that keeps what is known of a file with each write takes a descriptor, an inode and a commit, of a page each; file
+// systems that write to another place each time also move what points there. Measured on ext4: 16 KiB at most.
+/// Bytes that a file system may write beside each write that is kept.
+const BESIDE_A_WRITE: f64 = 32_768.0;
 
 /// Whether the threads of a cell were runnable and waited for a processor for long, in those repetitions that tell.
 pub(crate) fn waited(cell: &Cell, used: &[&Rep]) -> Option<Flag> {
@@ -65,8 +70,22 @@ pub(crate) fn others_wrote(cell: &Cell, storage: bool, system: Option<&SystemFig
     let writes = cell.checkpoint.is_some() || cell.copy.is_some() || cell.tier.is_some();
     let system = system.filter(|_| storage && !writes)?;
     let device = system.device.as_ref()?;
+    if operation::is_write(cell) {
+        return beside_writes(cell, system)
+            .filter(|share| *share > OTHERS_MAX)
+            .map(|share| Flag::OthersWrote { share });
+    }
     let (read, written) = (device.read.bytes as f64, device.write.bytes as f64);
     let is_measured = read > 0.0 && read >= FROM_DEVICE_MIN * system.asked.bytes as f64;
     let share = written / (read + written);
     (is_measured && share > OTHERS_MAX).then_some(Flag::OthersWrote { share })
+}
+
+/// Share of what the device moved that others wrote, beside writes of the cell's own. Through the page cache whole pages are
+/// written for parts of them, so that nothing can be told there.
+fn beside_writes(cell: &Cell, system: &SystemFigures) -> Option<f64> {
+    let device = system.device.as_ref().filter(|_| cell.cache == Cache::Bypass)?;
+    let beside_each = BESIDE_A_WRITE / cell.block_bytes.max(1) as f64;
+    let own_bps = system.asked_beside_device.bps * (1.0 + beside_each);
+    Some((device.write.bps - own_bps).max(0.0) / (device.read.bps + device.write.bps).max(1.0))
 }
