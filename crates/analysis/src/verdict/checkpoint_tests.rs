@@ -99,6 +99,8 @@ fn saves_are_judged_by_the_whole_interval_of_their_time() {
     assert_eq!(judgement, Judgement::Uncertain);
     assert!(matches!(cause, CheckpointCause::Straddles { made: 3, .. }), "{cause:?}");
     assert_eq!(judged(&[8.0, 8.1]).1, CheckpointCause::TooFewRepetitions { made: 2 });
+    let write = write(&alone(&[8.0; 3]));
+    assert_eq!((write.line_bps(), write.has_failed(), write.is_open()), (1e8, false, false));
 }
 
 #[test]

@@ -70,6 +70,14 @@ fn starving_says_by_how_much_and_what_is_fed() {
 }
 
 #[test]
+fn accelerators_are_counted_only_where_the_need_names_them() {
+    let mut builder = confirmed_at(&[1.1; 3]);
+    assert_eq!(verdict_of(&builder).feeds, Some(8));
+    builder.run.need.accelerators = 0;
+    assert_eq!(verdict_of(&builder).feeds, None);
+}
+
+#[test]
 fn a_straddling_interval_says_so() {
     let verdict = verdict_of(&confirmed_at(&[0.95, 1.0, 1.05]));
     assert_eq!(verdict.judgement, Judgement::Uncertain);
@@ -94,6 +102,7 @@ fn an_open_verdict_is_told_how_many_more_rounds_may_decide_it() {
         assert_eq!(command, more.map(|more| format!("feedline run a.toml --rounds +{more}")), "{most}");
     }
     assert!(judged(3, 0.995).1.is_some());
+    assert_eq!(judged(12, 0.98), (12, None), "the run makes as many itself");
 }
 
 #[test]
@@ -429,4 +438,8 @@ fn a_cell_is_the_first_to_clear_where_the_deeper_ones_stand_at_the_line_too() {
     };
     assert_eq!(with_deeper(1.05), Cause::Clears { first: true });
     assert_eq!(with_deeper(0.9), Cause::Clears { first: false });
+    let mut shallower = confirmed_at(&[1.1; 3]);
+    shallower.cell("shallower", "disk", 4);
+    (0..3).for_each(|number| shallower.push(rep("shallower", number, 0.5 * Builder::LINE_BPS)));
+    assert_eq!(verdict_of(&shallower).cause, Cause::Clears { first: true });
 }
