@@ -129,6 +129,8 @@ mod tests {
         let mut builder = changing(1.2, 0.8);
         builder.run.targets.push(testing::target("elsewhere"));
         steady(&mut builder, "elsewhere");
+        let fresh = |number| confirmation("steady", number, 0.5 * Builder::LINE_BPS);
+        (0..3).for_each(|number| builder.push(fresh(number)));
         assert_eq!(changed(&reads_of(&builder)), Some((120.0, 80.0)));
     }
 

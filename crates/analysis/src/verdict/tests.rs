@@ -3,7 +3,7 @@ use record::{Line, Outcome, Run};
 
 use super::against::command_for;
 use super::read_verdict::ReadVerdict;
-use super::scope::LoadScope;
+use super::scope::{Evidence, LoadScope};
 use super::*;
 use crate::cell::flag::Flag;
 use crate::cell::gap::{GapCause, JobGap};
@@ -357,8 +357,26 @@ fn a_scope_counts_what_the_target_was_put_to_and_fresh_rounds() {
     let scope = verdict_of(&builder).scope.unwrap();
     assert_eq!((scope.bytes_read, scope.under_load_ns), (6_300_000_000, 7_000_000_000));
     assert_eq!((scope.rounds, scope.evidence.name(), scope.extrapolated), (3, "screen", false));
+    assert_eq!(Evidence::Proof { runs: 3 }.name(), "proof");
     builder.run.need.provenance = "extrapolated".to_owned();
     assert!(verdict_of(&builder).scope.unwrap().extrapolated);
+}
+
+#[test]
+fn each_part_of_a_run_is_under_load_for_itself() {
+    let mut builder = Builder::new();
+    builder.cell("c", "disk", 8);
+    for (number, start_s) in [(0, 0), (1, 15), (2, 25)] {
+        let window_start_ns = start_s * 1_000_000_000;
+        builder.push(record::Rep { window_start_ns, ..rep("c", number, 1e9) });
+    }
+    let mut record = builder.record();
+    for at_s in [10, 20] {
+        let (at_ns, env) = (at_s * 1_000_000_000, record.env.clone());
+        record.segments.push(record::Segment { started: String::new(), at_ns, command: Vec::new(), env });
+    }
+    let verdict = summarise(&record).verdicts.remove(0);
+    assert_eq!(verdict.scopes().next().unwrap().under_load_ns, 1_000_000_000);
 }
 
 #[test]
