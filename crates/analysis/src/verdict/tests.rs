@@ -259,6 +259,16 @@ fn the_null_target_has_a_ceiling_and_no_verdict() {
 }
 
 #[test]
+fn variants_are_compared_and_not_judged() {
+    let mut builder = confirmed_at(&[1.1; 3]);
+    let (name, group) = ("a".to_owned(), "g".to_owned());
+    builder.run.variant = Some(record::Variant { name, group, number: 0, settings: Vec::new() });
+    let summary = summarise(&builder.record());
+    let unjudged = Unjudged { target: "disk".to_owned(), reason: NoVerdict::Variant };
+    assert_eq!((summary.verdicts, summary.unjudged), (Vec::new(), vec![unjudged]));
+}
+
+#[test]
 fn an_older_choice_keeps_its_verdict() {
     // Today's rule would confirm the shallower cell; the record confirmed the deeper one.
     let mut builder = confirmed_at(&[1.2; 3]);
