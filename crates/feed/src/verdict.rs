@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn nothing_is_fed_without_accelerators_or_a_line() {
-        assert_eq!(accelerators_fed(1e9, 1.0, 0), 0);
+        assert_eq!((accelerators_fed(1e9, 1.0, 0), accelerators_fed(0.5, 1.0, 0)), (0, 0));
         assert_eq!(accelerators_fed(1e9, 0.0, 8), 0);
         assert_eq!(accelerators_fed(f64::NAN, 1.0, 8), 0);
     }

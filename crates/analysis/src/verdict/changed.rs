@@ -63,3 +63,82 @@ fn of_cell<T>(
     let reps = Repetitions::of(source.lines.of_cell(&cell.cell.cell), &cell.cell, role, measure);
     read(&context, &reps)
 }
+
+#[cfg(test)]
+mod tests {
+    use feed::Judgement;
+    use record::testing;
+
+    use crate::fixture::{Builder, confirmation, reads_of, rep};
+    use crate::{Cause, ReadVerdict};
+
+    /// One cell whose interleaved repetitions stood at a share of the line, and the fresh ones at another.
+    fn changing(before: f64, after: f64) -> Builder {
+        let mut builder = Builder::new();
+        builder.cell("c", "disk", 8);
+        for number in 0..3 {
+            builder.push(rep("c", number, before * Builder::LINE_BPS));
+            builder.push(confirmation("c", number, after * Builder::LINE_BPS));
+        }
+        builder
+    }
+
+    /// Before and after, in hundredths of the line.
+    fn changed(verdict: &ReadVerdict) -> Option<(f64, f64)> {
+        let hundredths = |bps: f64| (bps / Builder::LINE_BPS * 100.0).round();
+        verdict.changed.map(|(before, after)| (hundredths(before), hundredths(after)))
+    }
+
+    /// A cell that stood at half the line in the interleaved rounds, and was not measured afresh.
+    fn steady(builder: &mut Builder, target: &str) {
+        builder.cell("steady", target, 4);
+        (0..3).for_each(|number| builder.push(rep("steady", number, 0.5 * Builder::LINE_BPS)));
+    }
+
+    #[test]
+    fn a_storage_that_crossed_the_line_has_no_answer() {
+        for (before, after) in [(1.2, 0.8), (0.8, 1.2)] {
+            let verdict = reads_of(&changing(before, after));
+            assert_eq!((verdict.judgement, verdict.feeds), (Judgement::Uncertain, None));
+            assert_eq!(changed(&verdict), Some((before * 100.0, after * 100.0)));
+            assert_eq!(verdict.cause, Cause::Changed { bps: verdict.changed.unwrap() });
+        }
+    }
+
+    #[test]
+    fn a_change_on_one_side_of_the_line_is_said_unless_it_is_small_and_decides_nothing() {
+        let said = |before, after| {
+            let verdict = reads_of(&changing(before, after));
+            assert_eq!(verdict.judgement, Judgement::Feeds);
+            changed(&verdict)
+        };
+        assert_eq!(said(1.5, 1.2), Some((150.0, 120.0)));
+        assert_eq!(said(1.23, 1.2), None);
+    }
+
+    #[test]
+    fn a_change_is_not_the_reason_where_nothing_was_judged() {
+        let mut builder = changing(1.2, 0.8);
+        builder.edit_reps("c", |rep| rep.errors = testing::counts([("io", 300)]));
+        let verdict = reads_of(&builder);
+        assert!(matches!(verdict.cause, Cause::Flagged(_)), "{:?}", verdict.cause);
+    }
+
+    #[test]
+    fn another_target_says_nothing_of_a_change() {
+        let mut builder = changing(1.2, 0.8);
+        builder.run.targets.push(testing::target("elsewhere"));
+        steady(&mut builder, "elsewhere");
+        let fresh = |number| confirmation("steady", number, 0.5 * Builder::LINE_BPS);
+        (0..3).for_each(|number| builder.push(fresh(number)));
+        assert_eq!(changed(&reads_of(&builder)), Some((120.0, 80.0)));
+    }
+
+    #[test]
+    fn a_cell_that_was_chosen_for_its_luck_is_no_change() {
+        let mut builder = changing(1.2, 0.8);
+        steady(&mut builder, "disk");
+        let verdict = reads_of(&builder);
+        assert_eq!((verdict.judgement, verdict.changed), (Judgement::Starves, None));
+    }
+}

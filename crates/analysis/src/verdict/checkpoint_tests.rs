@@ -99,6 +99,8 @@ fn saves_are_judged_by_the_whole_interval_of_their_time() {
     assert_eq!(judgement, Judgement::Uncertain);
     assert!(matches!(cause, CheckpointCause::Straddles { made: 3, .. }), "{cause:?}");
     assert_eq!(judged(&[8.0, 8.1]).1, CheckpointCause::TooFewRepetitions { made: 2 });
+    let write = write(&alone(&[8.0; 3]));
+    assert_eq!((write.line_bps(), write.has_failed(), write.is_open()), (1e8, false, false));
 }
 
 #[test]
@@ -268,8 +270,10 @@ fn a_job_that_saves_too_often_starves_nobody_where_it_is_fed_without() {
     assert!(matches!(slowed.cause, Cause::SavesTooOften { .. }), "{:?}", slowed.cause);
     // Every two steps are as rare as the need has them, and then the job starves.
     let mut rare = job(0.7, "async");
-    rare.run.need.checkpoint.as_mut().unwrap().every_ns = Some(1);
+    rare.run.need.checkpoint.as_mut().unwrap().every_ns = Some(200_000_000);
     assert_eq!(reads(&rare).judgement, Judgement::Starves);
+    rare.run.need.checkpoint.as_mut().unwrap().every_ns = Some(200_000_001);
+    assert_eq!(reads(&rare).judgement, Judgement::Uncertain);
     // Where accelerators stand still, saves alone are what is judged.
     let sync = job(0.7, "sync");
     assert_eq!(reads(&sync).cell.as_deref(), Some("plain"));

@@ -254,6 +254,8 @@ mod tests {
         let [one] = &found[..] else { panic!("{found:?}") };
         let edge = |edge: &Option<Edge>| edge.as_ref().unwrap().value;
         assert_eq!((edge(&one.meets), edge(&one.misses), one.tried, one.is_sure()), (22, 23, 5, true));
+        let rests_on = |cell| crate::verdict::rests_on(&[], &found, cell);
+        assert!(rests_on("a22") && rests_on("a23") && !rests_on("a16"));
         assert_eq!((summary.cells.len(), summary.verdicts.len()), (5, 0), "what was not needed is no row");
         let flags = summary.cells.iter().filter_map(CellSummary::figures).flat_map(|figures| &figures.flags);
         assert!(flags.into_iter().all(|flag| !matches!(flag, crate::Flag::Missing { .. })), "one try is all");

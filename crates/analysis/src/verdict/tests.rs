@@ -3,7 +3,7 @@ use record::{Line, Outcome, Run};
 
 use super::against::command_for;
 use super::read_verdict::ReadVerdict;
-use super::scope::LoadScope;
+use super::scope::{Evidence, LoadScope};
 use super::*;
 use crate::cell::flag::Flag;
 use crate::cell::gap::{GapCause, JobGap};
@@ -65,8 +65,20 @@ fn starving_says_by_how_much_and_what_is_fed() {
     let verdict = verdict_of(&confirmed_at(&[0.8, 0.81, 0.79]));
     assert_eq!(verdict.judgement, Judgement::Starves);
     // The lower bound is 0.775 of the line: 6 of 8.
-    assert_eq!(verdict.feeds, Some(6));
+    assert_eq!(
+        (verdict.feeds, verdict.feeds_by_division(), verdict.feeds_at_least()),
+        (Some(6), Some(6), false)
+    );
     assert!(matches!(verdict.cause, Cause::Short { share, shape: None } if (share - 0.2).abs() < 1e-6));
+}
+
+#[test]
+fn accelerators_are_counted_only_where_the_need_names_them() {
+    let mut builder = confirmed_at(&[1.1; 3]);
+    let verdict = verdict_of(&builder);
+    assert_eq!((verdict.feeds, verdict.feeds_by_division()), (Some(8), None), "those are confirmed");
+    builder.run.need.accelerators = 0;
+    assert_eq!(verdict_of(&builder).feeds, None);
 }
 
 #[test]
@@ -94,6 +106,7 @@ fn an_open_verdict_is_told_how_many_more_rounds_may_decide_it() {
         assert_eq!(command, more.map(|more| format!("feedline run a.toml --rounds +{more}")), "{most}");
     }
     assert!(judged(3, 0.995).1.is_some());
+    assert_eq!(judged(12, 0.98), (12, None), "the run makes as many itself");
 }
 
 #[test]
@@ -164,6 +177,8 @@ fn a_client_limited_cell_may_feed_but_cannot_starve() {
     };
     assert_eq!(verdict_of(&limited(1.5)).judgement, Judgement::Feeds);
     assert!(matches!(flag_of(&limited(0.5)), Flag::ClientLimited { ceiling_share: Some(_), .. }));
+    let short = verdict_of(&limited(0.5));
+    assert_eq!((short.feeds, short.feeds_at_least()), (Some(4), true));
 }
 
 #[test]
@@ -173,7 +188,9 @@ fn failed_reads_above_one_percent_leave_it_open() {
         rep.errors.insert("io".to_owned(), 300);
     });
     assert!(matches!(flag_of(&builder), Flag::Errors { share, .. } if (share - 0.016).abs() < 1e-3));
-    assert_eq!(verdict_of(&builder).feeds, None, "a flag that forbids a verdict forbids a number too");
+    let verdict = verdict_of(&builder);
+    assert_eq!(verdict.feeds, None, "a flag that forbids a verdict forbids a number too");
+    assert!(!verdict.feeds_at_least() && !verdict.has_failed() && !verdict.is_demo());
 }
 
 #[test]
@@ -242,6 +259,16 @@ fn the_null_target_has_a_ceiling_and_no_verdict() {
 }
 
 #[test]
+fn variants_are_compared_and_not_judged() {
+    let mut builder = confirmed_at(&[1.1; 3]);
+    let (name, group) = ("a".to_owned(), "g".to_owned());
+    builder.run.variant = Some(record::Variant { name, group, number: 0, settings: Vec::new() });
+    let summary = summarise(&builder.record());
+    let unjudged = Unjudged { target: "disk".to_owned(), reason: NoVerdict::Variant };
+    assert_eq!((summary.verdicts, summary.unjudged), (Vec::new(), vec![unjudged]));
+}
+
+#[test]
 fn an_older_choice_keeps_its_verdict() {
     // Today's rule would confirm the shallower cell; the record confirmed the deeper one.
     let mut builder = confirmed_at(&[1.2; 3]);
@@ -249,6 +276,125 @@ fn an_older_choice_keeps_its_verdict() {
     (0..3).for_each(|number| builder.push(rep("shallow", number, 1.2 * Builder::LINE_BPS)));
     let verdict = verdict_of(&builder);
     assert_eq!((verdict.judgement, verdict.queue_depth), (Judgement::Feeds, Some(8)));
+}
+
+#[test]
+fn one_host_that_is_fed_does_not_stand_for_many() {
+    let judged = |share: f64, scope: &str| {
+        let mut builder = confirmed_at(&[share; 3]);
+        (builder.run.need.hosts, builder.run.need.scope) = (64, scope.to_owned());
+        verdict_of(&builder)
+    };
+    let open = judged(1.1, "job");
+    assert_eq!((open.judgement, open.cause), (Judgement::Uncertain, Cause::HostsOpen { hosts: 63 }));
+    assert_eq!((open.feeds, open.scope.unwrap().hosts_open()), (None, 63));
+    assert_eq!(judged(0.8, "job").judgement, Judgement::Starves, "many are given even less");
+    assert_eq!(judged(1.1, "host").judgement, Judgement::Feeds);
+}
+
+#[test]
+fn a_depth_beyond_the_reach_of_the_loader_feeds_nothing() {
+    let judged = |share: f64, reach: u32| {
+        let mut builder = confirmed_at(&[share; 3]);
+        (builder.run.need.loader_depth, builder.run.need.hosts) = (Some(reach), 64);
+        let verdict = verdict_of(&builder);
+        (verdict.judgement, verdict.cause)
+    };
+    assert_eq!(judged(1.1, 7), (Judgement::Uncertain, Cause::BeyondLoader { reach: 7 }));
+    assert_eq!(judged(1.1, 8).1, Cause::HostsOpen { hosts: 63 });
+    assert_eq!(judged(0.8, 7).0, Judgement::Starves);
+}
+
+/// Cells of these depths, each interleaved at one share of the line, and then fresh at others.
+fn fresh(cells: &[(u32, f64, &[f64])]) -> Builder {
+    let mut builder = Builder::new();
+    builder.run.measure.fresh_rounds = Some(3);
+    for (depth, measured, shares) in cells {
+        let name = format!("c{depth}");
+        builder.cell(&name, "disk", *depth);
+        (0..3).for_each(|number| builder.push(rep(&name, number, measured * Builder::LINE_BPS)));
+        for (number, share) in (0..).zip(*shares) {
+            builder.push(confirmation(&name, number, share * Builder::LINE_BPS));
+        }
+    }
+    builder
+}
+
+#[test]
+fn one_candidate_that_feeds_is_enough_and_an_open_one_is_the_first_that_is_no_worse() {
+    let judged = |shallow: &[f64], deep: &[f64]| {
+        let verdict = verdict_of(&fresh(&[(4, 1.1, shallow), (8, 0.4, &[0.4; 3]), (32, 1.5, deep)]));
+        (verdict.judgement, verdict.queue_depth)
+    };
+    assert_eq!(judged(&[0.9, 1.0, 1.1], &[1.5; 3]), (Judgement::Feeds, Some(32)));
+    assert_eq!(judged(&[0.5; 3], &[0.9, 1.0, 1.1]), (Judgement::Uncertain, Some(32)));
+    assert_eq!(judged(&[0.9, 1.0, 1.1], &[0.91, 1.01, 1.11]), (Judgement::Uncertain, Some(4)));
+    assert_eq!(judged(&[0.8, 0.9, 1.1], &[0.9, 1.0, 1.1]), (Judgement::Uncertain, Some(32)));
+    assert_eq!(judged(&[0.5; 3], &[0.6; 3]), (Judgement::Starves, Some(32)));
+}
+
+#[test]
+fn a_control_at_the_line_takes_starves_back() {
+    let judged = |control: f64| {
+        let verdict = verdict_of(&fresh(&[(4, 1.1, &[0.8; 3]), (8, control, &[control; 3])]));
+        (verdict.judgement, verdict.cause)
+    };
+    let (judgement, cause) = judged(1.05);
+    assert_eq!(judgement, Judgement::Uncertain);
+    assert!(
+        matches!(cause, Cause::OthersAbove { queue_depth: 8, share } if (share - 1.05).abs() < 1e-6),
+        "{cause:?}"
+    );
+    assert_eq!(judged(0.9).0, Judgement::Starves);
+}
+
+#[test]
+fn others_above_the_line_say_nothing_in_records_that_knew_no_candidates() {
+    let mut builder =
+        fresh(&[(1, 1.2, &[]), (2, 1.2, &[]), (3, 1.2, &[]), (4, 1.2, &[]), (8, 0.8, &[0.8; 3])]);
+    assert_eq!(verdict_of(&builder).judgement, Judgement::Uncertain);
+    builder.run.measure.fresh_rounds = None;
+    assert_eq!(verdict_of(&builder).judgement, Judgement::Starves);
+}
+
+#[test]
+fn a_scope_counts_what_the_target_was_put_to_and_fresh_rounds() {
+    let mut builder = confirmed_at(&[1.0; 3]);
+    builder.push(rep("c", 3, Builder::LINE_BPS));
+    builder.run.targets.push(record::testing::target("elsewhere"));
+    builder.cell("other", "elsewhere", 8);
+    builder.push(rep("other", 0, 1e9));
+    let scope = verdict_of(&builder).scope.unwrap();
+    assert_eq!((scope.bytes_read, scope.under_load_ns), (6_300_000_000, 7_000_000_000));
+    assert_eq!((scope.rounds, scope.evidence.name(), scope.extrapolated), (3, "screen", false));
+    assert_eq!(Evidence::Proof { runs: 3 }.name(), "proof");
+    builder.run.need.provenance = "extrapolated".to_owned();
+    assert!(verdict_of(&builder).scope.unwrap().extrapolated);
+}
+
+#[test]
+fn each_part_of_a_run_is_under_load_for_itself() {
+    let mut builder = Builder::new();
+    builder.cell("c", "disk", 8);
+    for (number, start_s) in [(0, 0), (1, 15), (2, 25)] {
+        let window_start_ns = start_s * 1_000_000_000;
+        builder.push(record::Rep { window_start_ns, ..rep("c", number, 1e9) });
+    }
+    let mut record = builder.record();
+    for at_s in [10, 20] {
+        let (at_ns, env) = (at_s * 1_000_000_000, record.env.clone());
+        record.segments.push(record::Segment { started: String::new(), at_ns, command: Vec::new(), env });
+    }
+    let verdict = summarise(&record).verdicts.remove(0);
+    assert_eq!(verdict.scopes().next().unwrap().under_load_ns, 1_000_000_000);
+}
+
+#[test]
+fn outstanding_reads_are_divided_among_accelerators_and_half_a_worker_is_one() {
+    let workers =
+        |outstanding, accelerators| LoadScope::Closed { outstanding, accelerators }.workers_per_accelerator();
+    assert_eq!([workers(16, 8), workers(17, 8), workers(4, 8)], [Some(2), Some(3), Some(1)]);
+    assert_eq!([workers(16, 0), LoadScope::Training.workers_per_accelerator()], [None; 2]);
 }
 
 prop_compose! {
@@ -384,7 +530,7 @@ fn a_job_of_a_demo_is_shown_with_its_utilization() {
     let mut builder = confirmed_job(&[0.95; 3]);
     builder.run.targets[0].demo = true;
     let verdict = verdict_of(&builder);
-    assert!(matches!(verdict.cause, Cause::Demo { .. }) && (verdict.played.unwrap().au - 0.95).abs() < 1e-4);
+    assert!(verdict.is_demo() && (verdict.played.unwrap().au - 0.95).abs() < 1e-4);
 }
 
 #[test]
@@ -429,4 +575,8 @@ fn a_cell_is_the_first_to_clear_where_the_deeper_ones_stand_at_the_line_too() {
     };
     assert_eq!(with_deeper(1.05), Cause::Clears { first: true });
     assert_eq!(with_deeper(0.9), Cause::Clears { first: false });
+    let mut shallower = confirmed_at(&[1.1; 3]);
+    shallower.cell("shallower", "disk", 4);
+    (0..3).for_each(|number| shallower.push(rep("shallower", number, 0.5 * Builder::LINE_BPS)));
+    assert_eq!(verdict_of(&shallower).cause, Cause::Clears { first: true });
 }

@@ -147,7 +147,7 @@ impl WayApart {
 
 #[cfg(test)]
 mod tests {
-    use super::Unreached;
+    use super::{Unreached, WayApart};
     use crate::ReadVerdict;
     use crate::fixture::{Builder, need_in_bytes, rep};
 
@@ -243,5 +243,36 @@ mod tests {
         };
         let (named, _) = short(&verdict(&[0.4, 1.1], spread));
         assert!(named[0].1[1] >= 100, "{named:?}");
+    }
+
+    #[test]
+    fn a_way_is_told_by_what_sets_it_apart_alone() {
+        let same =
+            || WayApart { layout: None, sample_bytes: None, pieces: None, access: None, caching: None };
+        let apart = |edit: fn(&mut record::Cell)| {
+            let alike = |builder: &mut Builder| {
+                builder.edit_cell("c1", |cell| cell.dataset = 1);
+                builder.edit_cell("c1", edit);
+            };
+            match &verdict(&[0.3, 0.4], alike).unreached[..] {
+                [Unreached::Otherwise { apart, .. }] => apart.clone(),
+                other => panic!("{other:?}"),
+            }
+        };
+        let pieces = |operation: &str, bytes| Some((operation.to_owned(), bytes));
+        let smaller = apart(|cell| cell.block_bytes = 4_096);
+        assert_eq!(smaller, WayApart { pieces: pieces("read", 4_096), ..same() });
+        let whole = apart(|cell| cell.operation = "read_file".into());
+        assert_eq!(whole, WayApart { pieces: pieces("read", 100_000), ..same() }, "whole files are judged");
+        let ordered = apart(|cell| cell.access = "sequential".into());
+        assert_eq!(ordered, WayApart { access: Some("sequential".to_owned()), ..same() });
+        let cold = apart(|cell| cell.cache = "cold".into());
+        assert!(cold.caching.is_some());
+        assert_eq!(WayApart { caching: None, ..cold }, same());
+        let packed = apart(|cell| {
+            let (name, value) = ("layout".to_owned(), "webdataset".to_owned());
+            cell.axes = vec![record::AxisWords { name, value, unit: String::new() }];
+        });
+        assert_eq!(packed, WayApart { layout: Some("webdataset".to_owned()), ..same() });
     }
 }

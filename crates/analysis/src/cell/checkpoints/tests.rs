@@ -109,6 +109,8 @@ fn a_job_that_checkpoints_keep_from_its_utilization_is_told_beside_the_verdict_o
     };
     assert!(matches!(&told(0.95)[..], [Unreached::WithCheckpoints { .. }]), "{:?}", told(0.95));
     assert!(told(0.1).is_empty(), "{:?}", told(0.1));
+    let au = found(&training(&[CheckpointOutcome::Complete])).jobs[0].au.unwrap().mean;
+    assert!(told(au).is_empty(), "the target itself is enough");
 }
 
 #[test]

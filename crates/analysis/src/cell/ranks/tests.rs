@@ -357,8 +357,9 @@ fn the_jobs_of_all_ranks_are_one_job_of_all_their_accelerators() {
 /// slowest at least, and at most as all of them one after the other.
 #[test]
 fn a_job_of_processes_that_may_be_slow_in_turn_is_not_fed_by_what_each_of_them_has() {
-    let verdict = |storages: [f64; 2], barrier: bool| {
+    let verdict_of = |storages: [f64; 2], barrier: bool, asked: f64| {
         let mut builder = Builder::new();
+        builder.run.need.utilization = asked;
         builder.run.ranks = 2;
         builder.cell("c", "disk", 128);
         builder.edit_cell("c", |cell| {
@@ -381,6 +382,7 @@ fn a_job_of_processes_that_may_be_slow_in_turn_is_not_fed_by_what_each_of_them_h
         let least_au = summary.cells[0].figures().unwrap().training.as_ref().unwrap().least_au;
         (summary.verdicts[0].word(), least_au)
     };
+    let verdict = |storages: [f64; 2], barrier: bool| verdict_of(storages, barrier, 0.9);
     let (word, least_au) = verdict([0.02, 0.02], true);
     // Each loses 2 for 98 of computing.
     assert!((least_au.unwrap() - 1.0 / (1.0 + 2.0 * 2.0 / 98.0)).abs() < 1e-6, "{least_au:?}");
@@ -392,4 +394,6 @@ fn a_job_of_processes_that_may_be_slow_in_turn_is_not_fed_by_what_each_of_them_h
     );
     assert_eq!(verdict([0.0, 0.13], true).0, "STARVES", "of one that is always the slowest nothing is open");
     assert_eq!(verdict([0.06, 0.07], false), ("FEEDS", None), "who does not wait loses nothing by others");
+    let least_au = verdict([0.06, 0.07], true).1.unwrap();
+    assert_eq!(verdict_of([0.06, 0.07], true, least_au).0, "FEEDS", "the target itself is enough");
 }
