@@ -1,7 +1,7 @@
 //! What blocks are written over with, and whether the storage has kept it.
 //!
-//! Every page of every write is unlike all that was written before, so that a storage that looks for blocks which it has
-//! already finds none. Buffers are filled before the window, and each write stamps its pages with its own number: to fill a
+//! Every page of every write is unlike all that was written before, so that a storage that looks for blocks of that size which it
+//! has already finds none. Buffers are filled before the window, and each write stamps its pages with its own number: to fill a
 //! buffer for each write would measure the processor.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
