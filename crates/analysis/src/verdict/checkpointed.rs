@@ -45,7 +45,6 @@ pub(super) fn at_their_pace(source: &Source<'_>, cell: &CellSummary, verdict: Re
         Some(without_au) if without_au >= target_share && !is_as_rare => ReadVerdict {
             judgement: Judgement::Uncertain,
             cause: Cause::SavesTooOften { without_au },
-            feeds: None,
             ..verdict
         },
         _ => verdict,
