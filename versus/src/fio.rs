@@ -200,7 +200,8 @@ mod tests {
     #[test]
     fn json_is_read_past_notes_and_trailers() {
         let out = "note: both iodepth >= 1 and synchronous I/O engine are selected\n{\n \"fio version\" : \"fio-3.33\",\n \
-                   \"jobs\" : [ { \"error\" : 0, \"read\" : { \"io_bytes\" : 8192, \"total_ios\" : 2, \"runtime\" : 501 } } ]\n}\nbye\n";
+                   \"jobs\" : [ { \"error\" : 0, \"read\" : { \"io_bytes\" : 8192, \"total_ios\" : 2, \"runtime\" : 501 },\n \
+                   \"write\" : { \"io_bytes\" : 0, \"total_ios\" : 0, \"runtime\" : 0 } } ]\n}\nbye\n";
         let report = parse(out).unwrap();
         assert_eq!((report.ops, report.bytes), (2, 8192));
         assert!((report.window_s - 0.501).abs() < 1e-12);
@@ -211,11 +212,11 @@ mod tests {
         assert!(parse("fio: bad option\n").unwrap_err().to_string().contains("no JSON"));
         assert!(parse("{ \"jobs\" : [").is_err());
         let job = |error: i64, ios: u64| {
-            format!(
-                "{{\"jobs\":[{{\"error\":{error},\"read\":{{\"io_bytes\":0,\"total_ios\":{ios},\"runtime\":1}}}}]}}"
-            )
+            let read = format!("{{\"io_bytes\":0,\"total_ios\":{ios},\"runtime\":1}}");
+            let write = "{\"io_bytes\":0,\"total_ios\":0,\"runtime\":0}";
+            format!("{{\"jobs\":[{{\"error\":{error},\"read\":{read},\"write\":{write}}}]}}")
         };
         assert!(parse(&job(22, 1)).unwrap_err().to_string().contains("error 22"));
-        assert!(parse(&job(0, 0)).unwrap_err().to_string().contains("no read"));
+        assert!(parse(&job(0, 0)).unwrap_err().to_string().contains("no operation"));
     }
 }

@@ -35,7 +35,7 @@ echo "fio $*" >> log
 ops=1000
 case "$*" in *40ms*) ops=6000 ;; esac
 echo "note: something"
-echo "{\"jobs\":[{\"error\":0,\"read\":{\"io_bytes\":$((ops * 4096)),\"total_ios\":$ops,\"runtime\":2000}}]}"
+echo "{\"jobs\":[{\"error\":0,\"read\":{\"io_bytes\":$((ops * 4096)),\"total_ios\":$ops,\"runtime\":2000},\"write\":{\"io_bytes\":0,\"total_ios\":0,\"runtime\":0}}]}"
 "#;
 
 /// A folder of its own, removed at the end.
