@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use analysis::{Distribution, Summary, distributions};
-use record::{Cell, RunRecord};
+use feed::Durability;
+use record::{Cell, RunRecord, Word};
 use serde::{Serialize, Serializer};
 
 use super::{Export, gap};
+use crate::words::operation::noun;
 
 /// Percentiles that fio lists by default, in its spelling.
 const PERCENTILES: [(&str, f64); 17] = [
@@ -75,7 +77,9 @@ struct Job {
     error: u32,
     #[serde(rename = "job options")]
     options: Ordered<String>,
-    read: Read,
+    /// Of the two objects that fio has for what a job reads and what it writes, the one that the cell has figures for.
+    #[serde(flatten)]
+    moved: Moved,
     #[serde(rename = "job_runtime")]
     runtime_ms: u64,
     usr_cpu: f64,
@@ -86,7 +90,14 @@ struct Job {
 }
 
 #[derive(Serialize)]
-struct Read {
+#[serde(rename_all = "lowercase")]
+enum Moved {
+    Read(Direction),
+    Write(Direction),
+}
+
+#[derive(Serialize)]
+struct Direction {
     io_bytes: u64,
     io_kbytes: u64,
     bw_bytes: u64,
@@ -116,24 +127,25 @@ fn job(one: &Distribution<'_>) -> Job {
     let per_s = |count: u64| finite(count as f64 / seconds);
     let bytes_per_s = per_s(one.bytes);
     let (user, system) = one.cpu_shares;
+    let direction = Direction {
+        io_bytes: one.bytes,
+        io_kbytes: one.bytes / 1_024,
+        bw_bytes: bytes_per_s.round() as u64,
+        bw: (bytes_per_s / 1_024.0).round() as u64,
+        iops: per_s(one.ops),
+        runtime: one.window_ns / 1_000_000,
+        total_ios: one.ops,
+        clat_ns: latencies(one),
+        lat_ns: latencies(one),
+        iops_mean: per_s(one.ops),
+        iops_stddev: finite(one.ops_per_s_stddev),
+    };
     Job {
         jobname: one.cell.cell.clone(),
         groupid: 0,
         error: 0,
         options: options(one.cell),
-        read: Read {
-            io_bytes: one.bytes,
-            io_kbytes: one.bytes / 1_024,
-            bw_bytes: bytes_per_s.round() as u64,
-            bw: (bytes_per_s / 1_024.0).round() as u64,
-            iops: per_s(one.ops),
-            runtime: one.window_ns / 1_000_000,
-            total_ios: one.ops,
-            clat_ns: latencies(one),
-            lat_ns: latencies(one),
-            iops_mean: per_s(one.ops),
-            iops_stddev: finite(one.ops_per_s_stddev),
-        },
+        moved: if writes(one.cell) { Moved::Write(direction) } else { Moved::Read(direction) },
         runtime_ms: one.window_ns / 1_000_000,
         usr_cpu: finite(user * 100.0),
         sys_cpu: finite(system * 100.0),
@@ -143,9 +155,18 @@ fn job(one: &Distribution<'_>) -> Job {
     }
 }
 
+fn writes(cell: &Cell) -> bool {
+    noun(&cell.operation) == "write"
+}
+
 fn options(cell: &Cell) -> Ordered<String> {
-    let order = if cell.access == feed::Access::Sequential { "read" } else { "randread" };
-    let options = [
+    let order = match (cell.access == feed::Access::Sequential, writes(cell)) {
+        (true, false) => "read",
+        (true, true) => "write",
+        (false, false) => "randread",
+        (false, true) => "randwrite",
+    };
+    let mut options = vec![
         ("name", cell.cell.clone()),
         ("ioengine", cell.engine.clone()),
         ("rw", order.to_owned()),
@@ -155,7 +176,19 @@ fn options(cell: &Cell) -> Ordered<String> {
         ("numjobs", "1".to_owned()),
         ("direct", u32::from(cell.cache == feed::Cache::Bypass).to_string()),
     ];
-    Ordered(options.map(|(name, value)| (name.to_owned(), value)).into())
+    if let Some(flag) = cell.durability.as_ref().and_then(sync) {
+        options.push(("sync", flag.to_owned()));
+    }
+    Ordered(options.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+/// What fio's `sync` says of the same promise; nothing is its default.
+fn sync(durability: &Word<Durability>) -> Option<&'static str> {
+    match durability.known()? {
+        Durability::None => None,
+        Durability::Data => Some("dsync"),
+        Durability::Full => Some("sync"),
+    }
 }
 
 fn latencies(one: &Distribution<'_>) -> Latencies {

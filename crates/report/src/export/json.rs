@@ -65,6 +65,7 @@ fn settings(record: &RunRecord, cell: &Cell) -> Map<String, Value> {
         "checkpoint": cell.checkpoint,
         "tier": cell.tier,
         "copy": cell.copy,
+        "durability": cell.durability,
     });
     if let Value::Object(object) = object { object } else { Map::new() }
 }

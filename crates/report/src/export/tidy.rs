@@ -7,7 +7,7 @@ use super::json::{outcome, role};
 use super::{Export, gap};
 use crate::words;
 
-const COLUMNS: [&str; 26] = [
+const COLUMNS: [&str; 27] = [
     "run_id",
     "scenario",
     "variant",
@@ -34,6 +34,7 @@ const COLUMNS: [&str; 26] = [
     "checkpoint",
     "tier",
     "copy_to",
+    "durability",
 ];
 
 /// Every figure of every repetition in a row of its own. What makes no point has one row without a metric, whose
@@ -92,7 +93,7 @@ fn number(number: Option<u32>) -> String {
     number.map(|number| number.to_string()).unwrap_or_default()
 }
 
-fn row(record: &RunRecord, cell: &Cell, which: [String; 5], figure: [&str; 4]) -> [String; 26] {
+fn row(record: &RunRecord, cell: &Cell, which: [String; 5], figure: [&str; 4]) -> [String; 27] {
     let run = &record.run;
     let [role, rep, rank, round, outcome] = which;
     let [metric, unit, value, gap] = figure.map(str::to_owned);
@@ -123,5 +124,6 @@ fn row(record: &RunRecord, cell: &Cell, which: [String; 5], figure: [&str; 4]) -
         cell.checkpoint.as_ref().map(|plan| plan.mode.clone()).unwrap_or_default(),
         cell.tier.as_ref().map(|tier| tier.policy.clone()).unwrap_or_default(),
         cell.copy.as_ref().map(|copy| copy.to.clone()).unwrap_or_default(),
+        cell.durability.as_ref().map(ToString::to_string).unwrap_or_default(),
     ]
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use analysis::{Summary, distributions, summarise};
 use record::{Line, Outcome, RunRecord};
 use report::export::{self, Direction, Export};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::records::{golden, golden_summary, networks};
 use crate::trained::edit_figures;
@@ -365,6 +365,28 @@ fn every_printed_percentile_is_the_histograms() {
             assert!(text.contains(&format!("Total count    = {:12}]", histogram.len())), "{text}");
         }
     }
+}
+
+#[test]
+fn a_cell_of_writes_is_one_in_every_export() {
+    let mut record = golden();
+    let cell = record.run.cells.iter_mut().find(|cell| cell.cell == "nvme/io_uring/qd32").unwrap();
+    cell.operation = "write".into();
+    cell.durability = Some("data".into());
+    let summary = summarise(&record);
+    let document: Value = serde_json::from_str(&export::fio(&record, &summary).text).unwrap();
+    let jobs = document["jobs"].as_array().unwrap();
+    let job = jobs.iter().find(|job| job["jobname"] == "nvme/io_uring/qd32").unwrap();
+    assert!(job["write"]["iops"].is_number() && job["read"].is_null(), "{job}");
+    assert_eq!(
+        (&job["job options"]["rw"], &job["job options"]["sync"]),
+        (&json!("randwrite"), &json!("dsync"))
+    );
+    let table = rows(&export::csv(&record, &summary).text);
+    let row = table.iter().find(|row| row["cell"] == "nvme/io_uring/qd32").unwrap();
+    assert_eq!((row["operation"].as_str(), row["durability"].as_str()), ("write", "data"));
+    assert!(table.iter().any(|row| row["cell"] != "nvme/io_uring/qd32" && row["durability"].is_empty()));
+    assert!(export::jsonl(&record, &summary).text.contains("\"durability\":\"data\""));
 }
 
 /// What Otava's importer makes of a column: a number in every row, else text.
