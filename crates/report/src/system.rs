@@ -4,7 +4,9 @@ use std::mem::discriminant;
 
 use analysis::{CellSummary, DeviceFigures, Reconciliation, Summary, SystemFigures, Table, Traffic, View};
 
-use crate::grid::{Column, Grid, Width};
+use feed::Operation;
+
+use crate::grid::{Column, Filling, Grid, Width};
 use crate::group::gravest;
 use crate::number::{grouped, percent, three_digits, two_digits};
 use crate::side::{Apart, of_measured};
@@ -16,21 +18,16 @@ pub(crate) fn table(summary: &Summary) -> Grid {
         summary.cells.iter().filter(|cell| cell.system.is_some() && !is_beyond_devices(cell)).collect();
     let traffic = |of: Traffic| feed::format_bytes(of.bytes);
     let wide = |heading: &str| Column::figure(heading).only(Width::Wide);
+    let are_writes = !cells.is_empty() && cells.iter().all(|cell| cell.cell.operation == Operation::Write);
     // The names of `iostat -x`, which who looks after storage reads every day.
-    let title = "the device below, as iostat -x counts it; reads/s to %util: the whole machine's; x asked, cache: this \
-                 process's";
+    let title = format!(
+        "the device below, as iostat -x counts it; {} to %util: the whole machine's; x asked, cache: this process's",
+        if are_writes { "writes/s" } else { "reads/s" }
+    );
     let apart = Apart::among(&cells);
-    of_measured(summary, title, &cells)
-        .column(wide("device"), |cell| Some(device(cell)?.name.clone()))
-        .figure("reads/s", |cell| Some(grouped(device(cell)?.reads_per_s)))
-        .figure("MB/s", |cell| Some(grouped(device(cell)?.read.bps / 1e6)))
-        .column(Column::figure("KiB per request").short("KiB"), |cell| {
-            // KiB and not kB: requests are multiples of sectors, and 128 is seen at once.
-            Some(three_digits(device(cell)?.request_bytes? / 1024.0))
-        })
-        .column(Column::figure("r_await ms").short("r_await"), |cell| {
-            Some(two_digits(device(cell)?.read_await_ns? / 1e6))
-        })
+    let named =
+        of_measured(summary, title, &cells).column(wide("device"), |cell| Some(device(cell)?.name.clone()));
+    if are_writes { written(named) } else { read(named) }
         .figure("aqu-sz", |cell| Some(three_digits(device(cell)?.queue)))
         .figure("%util", |cell| Some(percent(device(cell)?.util)))
         .column(wide("merged"), |cell| device(cell)?.merged_share.map(percent))
@@ -48,6 +45,28 @@ pub(crate) fn table(summary: &Summary) -> Grid {
 
 fn device(cell: &CellSummary) -> Option<&DeviceFigures> {
     cell.system.as_ref()?.device.as_ref()
+}
+
+fn read<'a>(table: Filling<'a, &'a CellSummary>) -> Filling<'a, &'a CellSummary> {
+    table
+        .figure("reads/s", |cell| Some(grouped(device(cell)?.reads_per_s)))
+        .figure("MB/s", |cell| Some(grouped(device(cell)?.read.bps / 1e6)))
+        .column(Column::figure("KiB per request").short("KiB"), |cell| {
+            // KiB and not kB: requests are multiples of sectors, and 128 is seen at once.
+            Some(three_digits(device(cell)?.request_bytes? / 1024.0))
+        })
+        .column(Column::figure("r_await ms").short("r_await"), |cell| {
+            Some(two_digits(device(cell)?.read_await_ns? / 1e6))
+        })
+}
+
+/// Pages that scroll have the rest in columns of their own, whatever a cell does.
+fn written<'a>(table: Filling<'a, &'a CellSummary>) -> Filling<'a, &'a CellSummary> {
+    let narrow = |heading: &str| Column::figure(heading).only(Width::Narrow);
+    table
+        .figure("writes/s", |cell| Some(grouped(device(cell)?.writes_per_s)))
+        .column(narrow("MB/s"), |cell| Some(grouped(device(cell)?.write.bps / 1e6)))
+        .column(narrow("w_await"), |cell| Some(two_digits(device(cell)?.write_await_ns? / 1e6)))
 }
 
 /// Bytes read by byte asked: this process's where the kernel counts them, else the device's. A warm cell asks nothing

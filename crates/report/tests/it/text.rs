@@ -178,6 +178,25 @@ fn a_warm_cell_asked_what_this_process_read_whatever_the_device_did() {
 }
 
 #[test]
+fn cells_that_write_show_what_the_device_wrote() {
+    let mut record = records::golden();
+    record.run.cells.iter_mut().for_each(|cell| cell.operation = "write".into());
+    for line in &mut record.lines {
+        let Line::Rep(rep) = line else { continue };
+        let Some(device) = &mut rep.system.device else { continue };
+        (device.reads, device.read_bytes) = (0, 0);
+        (device.writes, device.write_bytes) = (2_000, 2_000_000_000);
+        device.write_ns = 4_000_000_000;
+    }
+    let page = terminal(&summarise(&record), Screen::PLAIN);
+    let (_, table) = page.split_once("- the device below").unwrap();
+    let heading = table.lines().find(|line| line.starts_with("target")).unwrap();
+    assert!(heading.contains("writes/s") && !heading.contains("reads/s"), "{heading}");
+    let row = table.lines().find(|line| line.starts_with("nvme")).unwrap();
+    assert_eq!(row.split_whitespace().collect::<Vec<_>>()[2..6], ["8", "1,000", "1,000", "2.0"], "{row}");
+}
+
+#[test]
 fn a_target_is_told_by_what_is_known_of_it() {
     let mut record = records::golden();
     record.run.targets[0]
