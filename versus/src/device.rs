@@ -28,9 +28,9 @@ pub(crate) struct Device {
     pub(crate) name: String,
 }
 
-/// Reads of a device, as counted.
+/// Reads of a device, or its writes, as counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Reads {
+pub(crate) struct Counts {
     /// Requests completed.
     pub(crate) requests: u64,
     /// Requests merged into others before they were issued.
@@ -39,7 +39,7 @@ pub(crate) struct Reads {
     pub(crate) bytes: u64,
 }
 
-impl Reads {
+impl Counts {
     /// What came after `before`.
     pub(crate) fn since(self, before: Self) -> Self {
         Self {
@@ -57,13 +57,14 @@ impl Device {
         let metadata = fs::metadata(path).ok()?;
         let id = if metadata.file_type().is_block_device() { metadata.rdev() } else { metadata.dev() };
         let number = (major(id), minor(id));
-        let (name, _) = find(&fs::read_to_string("/proc/diskstats").ok()?, number)?;
+        let (name, ..) = find(&fs::read_to_string("/proc/diskstats").ok()?, number)?;
         Some(Self { number, name })
     }
 
-    /// What it has read since the machine began.
-    pub(crate) fn reads(&self) -> Option<Reads> {
-        find(&fs::read_to_string("/proc/diskstats").ok()?, self.number).map(|(_, reads)| reads)
+    /// What it has read, or written, since the machine began.
+    pub(crate) fn counted(&self, writes: bool) -> Option<Counts> {
+        let (_, reads, written) = find(&fs::read_to_string("/proc/diskstats").ok()?, self.number)?;
+        Some(if writes { written } else { reads })
     }
 
     /// A setting of its queue, such as `scheduler`. A partition has its disk's.
@@ -75,16 +76,23 @@ impl Device {
     }
 }
 
-/// The name and reads of a device in the text of /proc/diskstats.
-fn find(text: &str, number: (u32, u32)) -> Option<(String, Reads)> {
+/// The name of a device, its reads and its writes in the text of /proc/diskstats.
+fn find(text: &str, number: (u32, u32)) -> Option<(String, Counts, Counts)> {
     text.lines().find_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let at = |index: usize| words.get(index)?.parse::<u64>().ok();
         if (at(0)?, at(1)?) != (u64::from(number.0), u64::from(number.1)) {
             return None;
         }
-        let reads = Reads { requests: at(3)?, merged: at(4)?, bytes: at(5)? * SECTOR_BYTES };
-        Some(((*words.get(2)?).to_owned(), reads))
+        // Of each kind: requests, those merged, sectors, milliseconds.
+        let from = |first: usize| {
+            Some(Counts {
+                requests: at(first)?,
+                merged: at(first + 1)?,
+                bytes: at(first + 2)? * SECTOR_BYTES,
+            })
+        };
+        Some(((*words.get(2)?).to_owned(), from(3)?, from(7)?))
     })
 }
 
@@ -150,21 +158,22 @@ mod tests {
     use super::*;
 
     const STATS: &str = "   8       0 sda 9 9 9 9 0 0 0 0 0 0 0\n \
-                         253       2 zram2 140498 3 1123984 20 0 0 0 0 0 20 20 0 0 0 0 0 0\n";
+                         253       2 zram2 140498 3 1123984 20 7 1 16 5 0 20 20 0 0 0 0 0 0\n";
 
     #[test]
     fn a_device_is_found_by_its_number() {
-        let (name, reads) = find(STATS, (253, 2)).unwrap();
+        let (name, reads, written) = find(STATS, (253, 2)).unwrap();
         assert_eq!(name, "zram2");
-        assert_eq!(reads, Reads { requests: 140_498, merged: 3, bytes: 140_498 * 4096 });
+        assert_eq!(reads, Counts { requests: 140_498, merged: 3, bytes: 140_498 * 4096 });
+        assert_eq!(written, Counts { requests: 7, merged: 1, bytes: 8192 });
         assert_eq!(find(STATS, (253, 1)), None);
         assert_eq!(find("253 2 zram2 1\n", (253, 2)), None, "a line cut short");
     }
 
     #[test]
     fn reads_are_counted_from_a_moment() {
-        let before = Reads { requests: 10, merged: 1, bytes: 4096 };
-        let after = Reads { requests: 15, merged: 1, bytes: 8192 };
-        assert_eq!(after.since(before), Reads { requests: 5, merged: 0, bytes: 4096 });
+        let before = Counts { requests: 10, merged: 1, bytes: 4096 };
+        let after = Counts { requests: 15, merged: 1, bytes: 8192 };
+        assert_eq!(after.since(before), Counts { requests: 5, merged: 0, bytes: 4096 });
     }
 }

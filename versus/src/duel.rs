@@ -110,9 +110,10 @@ impl Duel<'_> {
 
     fn measure(&self, who: Who, window_s: f64) -> Result<Run> {
         let call = self.call(who, window_s)?;
-        let before = self.device.and_then(Device::reads);
+        let counted = || self.device?.counted(self.case.work.writes.is_some());
+        let before = counted();
         let (report, usage, _) = self.run(who, &call, None)?;
-        let after = self.device.and_then(Device::reads);
+        let after = counted();
         let device = after.zip(before).map(|(after, before)| after.since(before));
         Ok(Run { usage, ops: report.ops, bytes: report.bytes, window_s: report.window_s, device })
     }

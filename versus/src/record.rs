@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::device::Reads;
+use crate::device::Counts;
 use crate::figures::Spread;
 use crate::host::Host;
 use crate::process::Usage;
@@ -109,9 +109,9 @@ pub(crate) struct Run {
     pub(crate) bytes: u64,
     /// Length of its window, by its own report.
     pub(crate) window_s: f64,
-    /// What the device read meanwhile.
+    /// What the device read meanwhile, or wrote where the case writes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub(crate) device: Option<Reads>,
+    pub(crate) device: Option<Counts>,
 }
 
 /// What follows from the rounds.

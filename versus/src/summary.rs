@@ -1,7 +1,7 @@
 //! What follows from the rounds of a case.
 
 use crate::case::{Bound, Case, Measure, Peer};
-use crate::device::Reads;
+use crate::device::Counts;
 use crate::duel::FEEDLINE;
 use crate::figures::{Spread, per_operation_of_rounds, ratios};
 use crate::net::NetCase;
@@ -90,8 +90,8 @@ fn rate(amount: f64, run: &Run) -> Option<f64> {
     (run.window_s > 0.0).then(|| amount / run.window_s)
 }
 
-fn kib_per_request(reads: Reads) -> Option<f64> {
-    (reads.requests > 0).then(|| reads.bytes as f64 / 1024.0 / reads.requests as f64)
+fn kib_per_request(counts: Counts) -> Option<f64> {
+    (counts.requests > 0).then(|| counts.bytes as f64 / 1024.0 / counts.requests as f64)
 }
 
 fn ratio(rounds: &[Round], against: &str, measure: Measure) -> Option<Spread> {
@@ -126,23 +126,24 @@ fn judge(rounds: &[Round], against: &str, measure: Measure, bound: Bound) -> Tar
     }
 }
 
-/// Where reads go past the page cache, the device must have read what a tool says that it read. Taken between the
+/// Where a case goes past the page cache, the device must have read, or written, what a tool says that it did. Taken between the
 /// short and the long run, so that what both read besides (names, checks) cancels.
 fn device_warnings(case: &Case, rounds: &[Round], contestants: &[&str]) -> Vec<String> {
     if !case.work.direct {
         return Vec::new();
     }
     let mut warnings = Vec::new();
+    let did = if case.work.writes.is_some() { "wrote" } else { "read" };
     for name in contestants {
         let shares: Vec<f64> =
             pairs(rounds, name).filter_map(|pair| device_share(pair, case.work.block_bytes)).collect();
         let Some(share) = Spread::of(shares) else {
-            warnings.push(format!("{name}: what the device read is not known"));
+            warnings.push(format!("{name}: what the device {did} is not known"));
             continue;
         };
         if (share.median - 1.0).abs() > DEVICE_TOLERANCE {
             warnings.push(format!(
-                "{name}: the device read {:.1} % of the bytes that it reports, for it or for others",
+                "{name}: the device {did} {:.1} % of the bytes that it reports, for it or for others",
                 share.median * 100.0
             ));
         }
@@ -151,9 +152,9 @@ fn device_warnings(case: &Case, rounds: &[Round], contestants: &[&str]) -> Vec<S
 }
 
 fn device_share(pair: &Pair, block_bytes: u64) -> Option<f64> {
-    let read = pair.long.device?.bytes.checked_sub(pair.short.device?.bytes)?;
+    let moved = pair.long.device?.bytes.checked_sub(pair.short.device?.bytes)?;
     let reported = pair.long.ops.checked_sub(pair.short.ops).filter(|more| *more > 0)? * block_bytes;
-    Some(read as f64 / reported as f64)
+    Some(moved as f64 / reported as f64)
 }
 
 fn load_warning(rounds: &[Round]) -> Option<String> {
@@ -181,7 +182,7 @@ mod tests {
             ops,
             bytes,
             window_s: 1.0,
-            device: Some(Reads {
+            device: Some(Counts {
                 requests: ops,
                 merged: 0,
                 bytes: (bytes as f64 * device_share) as u64 + 77_000,
@@ -256,6 +257,11 @@ mod tests {
                 "feedline: the device read 90.0 % of the bytes that it reports, for it or for others",
                 "the machine was busy: load average up to 7.5"
             ]
+        );
+        let warned = summarize(case("write-direct-4k-qd32"), &rounds(0.1, 0.9)).warnings;
+        assert_eq!(
+            warned,
+            ["feedline: the device wrote 90.0 % of the bytes that it reports, for it or for others"]
         );
         let mut unknown = rounds(0.1, 1.0);
         for pair in unknown.iter_mut().flat_map(|round| round.pairs.values_mut()) {
