@@ -77,7 +77,7 @@ fn row(record: &Record, target: &TargetMet) -> String {
         .iter()
         .find(|ratio| ratio.against == target.against && ratio.measure == target.measure)
         .map(|ratio| ratio.spread);
-    let unit = if target.measure == "cpu_per_op" { "CPU ns per read" } else { "MB/s" };
+    let unit = if target.measure == "cpu_per_op" { "CPU ns per operation" } else { "MB/s" };
     let quick = if record.quick { " (quick)" } else { "" };
     format!(
         "| {}{quick} | {unit} | {} | {}: {} | {} | {} | {} |",
