@@ -148,7 +148,11 @@ fn records_are_shown_again() {
     let shown = bench.program(&["show", name]);
     let rows: Vec<&str> = shown.out.lines().collect();
     assert_eq!(rows.len(), 4, "{}", shown.out);
-    assert!(rows[2].starts_with("| page-cache-4k-qd32-64m (quick) | CPU ns per operation |"), "{}", shown.out);
+    assert!(
+        rows[2].starts_with("| page-cache-4k-qd32-64m (quick) | CPU ns per operation |"),
+        "{}",
+        shown.out
+    );
 
     let newer = fs::read_to_string(bench.path(name)).unwrap().replacen("\"format\": 1", "\"format\": 2", 1);
     fs::write(bench.path(name), newer).unwrap();
