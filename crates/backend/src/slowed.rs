@@ -159,10 +159,9 @@ impl Store for Slowed {
             inner: self.inner.open_queue(spec)?,
             slowness: Arc::clone(&self.slowness),
             clock: spec.clock.clone(),
-            due_ns: vec![0; depth],
+            held: Held { due_ns: vec![0; depth], completions: Vec::with_capacity(depth) },
             taken: Vec::with_capacity(depth),
             ended: Vec::with_capacity(depth),
-            held: Vec::with_capacity(depth),
         }))
     }
 
@@ -175,34 +174,39 @@ struct SlowedQueue {
     inner: Box<dyn IoQueue>,
     slowness: Arc<Slowness>,
     clock: Clock,
-    /// When the operation of a buffer is due, by its number.
-    due_ns: Vec<u64>,
+    held: Held,
     /// Room for what is handed over at once, and for what has ended of it.
     taken: Vec<(u32, Op)>,
     ended: Vec<Completion>,
-    /// Ended, and not due yet.
-    held: Vec<Completion>,
 }
 
-impl SlowedQueue {
+/// What has ended and is not due yet.
+struct Held {
+    /// When the operation of a buffer is due, by its number.
+    due_ns: Vec<u64>,
+    completions: Vec<Completion>,
+}
+
+impl Held {
     /// Takes what the inner queue has ended.
-    fn hold(&mut self) {
-        for mut completion in self.ended.drain(..) {
+    fn take(&mut self, ended: &mut Vec<Completion>) {
+        for mut completion in ended.drain(..) {
             let due_ns = self.due_ns[completion.buf.slot() as usize];
             completion.stamps.done_ns = completion.stamps.done_ns.max(due_ns);
-            self.held.push(completion);
+            self.completions.push(completion);
         }
     }
 
     /// Lets go what is due by `now_ns`, in the order in which it was.
     fn release(&mut self, now_ns: u64, done: &mut Vec<Completion>) {
-        self.held.sort_by_key(|completion| completion.stamps.done_ns);
-        let due = self.held.partition_point(|completion| completion.stamps.done_ns <= now_ns);
-        done.extend(self.held.drain(..due));
+        self.completions.sort_by_key(|completion| completion.stamps.done_ns);
+        let due = self.completions.partition_point(|completion| completion.stamps.done_ns <= now_ns);
+        done.extend(self.completions.drain(..due));
     }
 
-    fn next_due_ns(&self) -> u64 {
-        self.held.iter().map(|completion| completion.stamps.done_ns).min().unwrap_or(u64::MAX)
+    /// When each is due.
+    fn dues_ns(&self) -> impl Iterator<Item = u64> {
+        self.completions.iter().map(|completion| completion.stamps.done_ns)
     }
 }
 
@@ -216,9 +220,9 @@ impl IoQueue for SlowedQueue {
         self.inner.submit(requests, &mut self.ended)?;
         for (slot, op) in self.taken.drain(..).take(before - requests.len()) {
             let due_ns = self.slowness.due_ns(op, now_ns);
-            self.due_ns[slot as usize] = due_ns;
+            self.held.due_ns[slot as usize] = due_ns;
         }
-        self.hold();
+        self.held.take(&mut self.ended);
         Ok(())
     }
 
@@ -226,16 +230,16 @@ impl IoQueue for SlowedQueue {
         let already = done.len();
         loop {
             self.inner.wait(0, self.clock.now_ns(), &mut self.ended)?;
-            self.hold();
+            self.held.take(&mut self.ended);
             let now_ns = self.clock.now_ns();
-            self.release(now_ns, done);
+            self.held.release(now_ns, done);
             if done.len() - already >= min || now_ns >= until_ns {
                 return Ok(());
             }
-            let wake_ns = self.next_due_ns().min(until_ns);
+            let wake_ns = self.held.dues_ns().fold(until_ns, u64::min);
             if self.inner.in_flight() > 0 {
                 self.inner.wait(1, wake_ns, &mut self.ended)?;
-                self.hold();
+                self.held.take(&mut self.ended);
             } else if wake_ns == u64::MAX {
                 // Nothing could end such a wait.
                 return Ok(());
@@ -246,7 +250,7 @@ impl IoQueue for SlowedQueue {
     }
 
     fn in_flight(&self) -> u32 {
-        self.inner.in_flight() + self.held.len() as u32
+        self.inner.in_flight() + self.held.completions.len() as u32
     }
 
     fn was_cached(&self, buffer: u32) -> bool {
@@ -262,25 +266,16 @@ impl IoQueue for SlowedQueue {
     }
 
     fn close(self: Box<Self>, until_ns: u64, done: &mut Vec<Completion>) -> u32 {
-        let Self { inner, clock, due_ns, mut held, .. } = *self;
-        let mut ended = Vec::new();
+        let Self { inner, clock, mut held, mut ended, .. } = *self;
         let abandoned = inner.close(until_ns, &mut ended);
-        for mut completion in ended {
-            let due_ns = due_ns[completion.buf.slot() as usize];
-            completion.stamps.done_ns = completion.stamps.done_ns.max(due_ns);
-            held.push(completion);
-        }
-        held.sort_by_key(|completion| completion.stamps.done_ns);
-        let last_ns = held.last().map_or(0, |completion| completion.stamps.done_ns);
+        held.take(&mut ended);
+        let last_ns = held.dues_ns().max().unwrap_or(0);
         if last_ns > clock.now_ns() {
             pass_time(&clock, last_ns.min(until_ns));
         }
         // What is not due by then is given up, as by a storage that has not ended it.
-        let ended =
-            held.partition_point(|completion| completion.stamps.done_ns <= until_ns.max(clock.now_ns()));
-        let late = held.split_off(ended);
-        done.append(&mut held);
-        abandoned + late.len() as u32
+        held.release(until_ns.max(clock.now_ns()), done);
+        abandoned + held.completions.len() as u32
     }
 }
 

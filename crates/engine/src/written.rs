@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn each_page_of_each_write_is_unlike_all_others() {
         let pages: std::collections::BTreeSet<Vec<u8>> =
-            (0..50).flat_map(|ticket| [block(ticket)[..4096].to_vec()]).collect();
+            (0..50).map(|ticket| block(ticket)[..4096].to_vec()).collect();
         assert_eq!(pages.len(), 50);
         assert_eq!(FRESH.write_of(&block(9)[4096..]), Some(9), "every page is stamped");
         assert_ne!(Fresh::new(0).number, Fresh::new(0).number, "two repetitions");

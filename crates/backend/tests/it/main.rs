@@ -8,7 +8,7 @@ use backend::conformance::{Fixture, WholeFiles, run, run_whole};
 use backend::null::NullStore;
 use backend::simulated::{Fault, Simulated, Step};
 use backend::slowed::{Slowed, Slowness};
-use backend::{Arena, Clock, Completion, ErrorKind, Op, OpError, QueueSpec, Request, Store};
+use backend::{Arena, Clock, Completion, ErrorKind, Op, OpError, QueueSpec, Request, SharedStore, Store};
 use dataset::{Key, Objects};
 use plan::{Cache, Delay, Emulation, Operation, Registered};
 
@@ -38,16 +38,8 @@ fn the_null_backend_conforms() {
 #[test]
 fn the_simulated_backend_conforms() {
     let clock = Clock::simulated();
-    let fixture = Fixture {
-        store: Arc::new(Simulated::new(&clock, 2, 7, |_| Step::ok(1_000))),
-        objects: objects(),
-        seed: Some(7),
-        caches: vec![Cache::Bypass],
-        clock,
-        depth: 4,
-    };
-    run(&fixture);
-    run_whole(&WholeFiles { fixture: &fixture, operations: &WHOLE, by_name: false });
+    let own = Simulated::new(&clock, 2, 7, |_| Step::ok(1_000));
+    conforms_by(clock, Arc::new(own));
 }
 
 #[test]
@@ -60,14 +52,13 @@ fn a_storage_that_is_slowed_down_conforms() {
         seek_ns: Some(300),
         ..Emulation::default()
     };
-    let fixture = Fixture {
-        store: Arc::new(Slowed::new(Arc::new(own), Arc::new(Slowness::new(&asked)))),
-        objects: objects(),
-        seed: Some(7),
-        caches: vec![Cache::Bypass],
-        clock,
-        depth: 4,
-    };
+    conforms_by(clock, Arc::new(Slowed::new(Arc::new(own), Arc::new(Slowness::new(&asked)))));
+}
+
+/// Runs the suite on a simulated storage of seed 7.
+fn conforms_by(clock: Clock, store: SharedStore) {
+    let fixture =
+        Fixture { store, objects: objects(), seed: Some(7), caches: vec![Cache::Bypass], clock, depth: 4 };
     run(&fixture);
     run_whole(&WholeFiles { fixture: &fixture, operations: &WHOLE, by_name: false });
 }

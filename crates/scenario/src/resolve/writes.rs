@@ -73,32 +73,29 @@ fn unaligned(target: &Resolved<'_>, datasets: &Datasets, load: &Load) -> Option<
 
 /// Refuses a load of which nothing could answer the need.
 pub(super) fn refuse_other_need(document: &Document, tasks: &[Task], problems: &mut Problems) {
-    let is_write = |task: &Task| task.operation == Operation::Write;
     let of_writes = document.asks_writes();
-    let (is_missing, needs, help) = if of_writes {
+    // Looking names up answers no need of reads either, and is let be: it has its own table.
+    let is_write = |task: &Task| task.operation == Operation::Write;
+    let is_answered = if of_writes { tasks.iter().any(is_write) } else { !tasks.iter().all(is_write) };
+    if is_answered {
+        return;
+    }
+    let (problem, needs, does, help) = if of_writes {
         (
-            !tasks.iter().any(is_write),
+            "the need is one of writes, and nothing is written",
             "is of writes",
+            "writes nothing",
             "write load.operation = \"write\", or need = { rate = ... }",
         )
     } else {
-        let all = tasks.iter().all(is_write);
         (
-            all,
+            "the need is one of reads, and nothing is read",
             "is of reads",
+            "reads nothing",
             "write need = { write_rate = \"2 GB/s\" }, or load.operation = [\"read\", \"write\"]",
         )
     };
-    if is_missing {
-        let problem = Problem::new(if of_writes {
-            "the need is one of writes, and nothing is written"
-        } else {
-            "the need is one of reads, and nothing is read"
-        });
-        let problem = problem.at(document.need.span().unwrap_or_default(), needs);
-        let problem = tasks.iter().fold(problem, |problem, task| {
-            problem.also_if(task.span, if of_writes { "writes nothing" } else { "reads nothing" })
-        });
-        problems.push(problem.help(help));
-    }
+    let problem = Problem::new(problem).at(document.need.span().unwrap_or_default(), needs);
+    let problem = tasks.iter().fold(problem, |problem, task| problem.also_if(task.span, does));
+    problems.push(problem.help(help));
 }
