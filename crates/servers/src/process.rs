@@ -74,6 +74,14 @@ impl Process {
         Unavailable::Failed { program: self.name.clone(), how, said: last_lines(&self.output) }
     }
 
+    /// What went wrong with who needs this program: its end, if it has ended.
+    pub(crate) fn or_its_end(&self, why: Unavailable) -> Unavailable {
+        match self.status() {
+            Some(Ok(status)) => self.failed(status.to_string()),
+            _ => why,
+        }
+    }
+
     /// Its number, which is that of its group as well.
     pub(crate) fn id(&self) -> u32 {
         self.child().id()

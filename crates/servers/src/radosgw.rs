@@ -85,7 +85,7 @@ impl Radosgw {
         let cluster = write_files(folder.path(), &certificate)
             .map_err(|error| Unavailable::system(format!("write {}", folder.path().display()), error))?;
         let monitor = start_monitor(&namespace, folder.path(), &cluster)?;
-        let store = start_store(&namespace, folder.path())?;
+        let store = start_store(&namespace, folder.path()).map_err(|why| monitor.or_its_end(why))?;
         // First the users: the tool makes the pools, at which two at once would trip each other.
         make_users(&namespace, folder.path())?;
         let gateway = start_gateway(&namespace, folder.path())?;
@@ -249,7 +249,8 @@ fn write_files(folder: &Path, certificate: &Certificate) -> std::io::Result<Stri
 }
 
 /// Without tcp_nodelay the gateway's head and body wait for each other by 40 ms. A store that may put itself into the
-/// map of the cluster does so, and gives up, before it knows the cluster's number: it is put there by hand.
+/// map of the cluster does so, and gives up, before it knows the cluster's number: it is put there by hand. Without
+/// `mon data avail crit` the monitor ends on a disk that is more than 95 % full.
 fn configuration(folder: &Path, cluster: &str, certificate: &Certificate) -> String {
     let folder = folder.display();
     let Certificate { certificate, key } = certificate;
@@ -269,6 +270,8 @@ fn configuration(folder: &Path, cluster: &str, certificate: &Certificate) -> Str
          osd pool default pg num = 8\n\
          osd pool default pg autoscale mode = off\n\
          mon allow pool size one = true\n\
+         mon data avail crit = 0\n\
+         mon data avail warn = 0\n\
          osd crush chooseleaf type = 0\n\
          run dir = {folder}/run\n\
          log file = {folder}/log/$name.log\n\
