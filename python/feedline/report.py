@@ -38,9 +38,10 @@ class Report:
     first_batch_s: float | None = None
 
     def headline(self) -> str:
-        """The answer in one line."""
+        """The answer in one line, with what removing the limit gives."""
         busy = f"busy {self.parts.busy.percent()}" if self.parts.busy else "busy share unknown"
-        return f"{busy}: {SAID[self.limit.name]}"
+        gone = self.limit.without.get(self.limit.name)
+        return f"{busy}: {SAID[self.limit.name]}{f' (without it {gone.percent()})' if gone else ''}"
 
     def rows(self) -> list[tuple[str, Span]]:
         """Each part that was measured, with its time from batch to batch in ns."""
