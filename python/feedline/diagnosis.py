@@ -10,7 +10,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from . import _binary, accelerators, evidence, limits, machine, opens, pagecache
 from . import scenario as scenarios
 from .evidence import Played
 from .kept import Kept
+from .limits import Unseen
 from .opens import Opens
 from .report import Report
 from .scenario import Scenario
@@ -29,10 +30,13 @@ ROUNDS = 2
 # More of the files in memory than this, and a pass is not cold; less, and it is not warm.
 COLD_SHARE_MAX = 0.05
 WARM_SHARE_MIN = 0.95
-# What workers read from each other, and of code, at most.
-PIPES_BYTES = 4 << 20
-# Readers that compute for less of their time than this wait for something else, such as a lock or a service.
-BURNT_SHARE_MIN = 0.5
+# What processes of a loader read from each other for a batch, at most, and what else a process reads now and then.
+PIPES_BYTES = 16 << 10
+ELSE_BYTES = 256 << 10
+# More of the first pass's files than this stay closed in a later one, and that one read something else.
+OTHERS_SHARE_MAX = 0.05
+OTHER_LOADER = "hand `without_storage`, a loader of the same batches from memory, to tell its parts apart"
+PYTHONS_OPEN = f"{OTHER_LOADER}, and let files be opened by Python, so that they can be dropped from memory"
 # What feedline's own reading of the files may take.
 STORAGE_BUDGET = "60s"
 # Files below their folder for each that was opened, up to which feedline lists it: a pass opens a part of a dataset.
@@ -69,7 +73,8 @@ class Diagnosis:
     rounds: dict[str, list[Played]] = field(default_factory=dict)
     lacks: list[str] = field(default_factory=list)
     not_cold: str | None = None
-    unseen: str | None = None
+    unseen: Unseen | None = None
+    remote: Unseen | None = None
     opens: Opens = field(default_factory=Opens)
     first: Any = None
     """The loader of the first pass, which says how it fetches."""
@@ -89,7 +94,21 @@ class Diagnosis:
         return self.workers * int(getattr(self.first, "prefetch_factor", None) or 2)
 
     def play(self, part: str, source: Any, step: Callable[[Any], Any] | None) -> Played:
-        """A pass of at most `steps` batches."""
+        """A pass of at most `steps` batches. What the loader opens in it is held against what it opened in the first one."""
+        with nullcontext() if part == "step" else self.around.hearing(source) as heard:
+            played = self.once(source, step)
+        self.rounds.setdefault(part, []).append(played)
+        if heard is None:
+            return played
+        played.read_bytes -= heard.worker_start_bytes
+        if part == "look":
+            self.opens = heard
+        elif self.unseen is None and not part.endswith("memory"):
+            self.unseen = _changed(self, heard)
+        return played
+
+    def once(self, source: Any, step: Callable[[Any], Any] | None) -> Played:
+        """At most `steps` batches of that source, each with a step if there is one."""
         self.kept.restore_random()
         waits = Waits(self.steps, self.around.clock, events=False)
         before = self.around.moment(self.around.clock())
@@ -109,9 +128,7 @@ class Diagnosis:
             if len(waits.wait_ns) == self.steps:
                 waits.end()
         after = self.around.moment(self.around.clock())
-        played = Played(waits, machine.between(before, after), machine.bytes_between(before, after), first)
-        self.rounds.setdefault(part, []).append(played)
-        return played
+        return Played(waits, machine.between(before, after), machine.bytes_between(before, after), first)
 
 
 def diagnose(
@@ -162,7 +179,7 @@ def _measure(found: Diagnosis, without_storage: Any, evict: bool) -> None:
     if hasattr(found.loader, "__next__"):
         # A generator gives its batches once: they go to the job itself.
         found.lacks.append("a one-shot iterator gives waits alone: hand a function that makes the loader")
-        found.play("job", found.loader, found.step)
+        found.rounds["job"] = [found.once(found.loader, found.step)]
         return
     look = _look(found)
     if len(look.waits.wait_ns) < found.steps and look.batch is not None:
@@ -174,13 +191,14 @@ def _measure(found: Diagnosis, without_storage: Any, evict: bool) -> None:
         return
     _say_what_is_unseen(found, look)
     if not evict:
-        found.lacks.append("files were left in memory: what storage takes is not in these figures")
+        found.not_cold = "files were left in memory: what storage takes is not in these figures"
+        found.lacks.append(found.not_cold)
     forth = ("loader from memory", "job from memory", "job", "loader", "step")
     for part in forth + forth[::-1]:
         if part.endswith("from memory"):
             _from_memory(found, part, without_storage)
         elif part == "step":
-            found.play(part, [look.batch] * found.steps, found.step)
+            found.play(part, (_again(look.batch) for _ in range(found.steps)), found.step)
         else:
             if evict:
                 _evict(found)
@@ -190,27 +208,54 @@ def _measure(found: Diagnosis, without_storage: Any, evict: bool) -> None:
 def _look(found: Diagnosis) -> Played:
     """A first pass over the loader, which tells what it opens."""
     found.first = found.source()
-    with found.around.hearing(found.first) as heard:
-        look = found.play("look", found.first, None)
-    found.opens = heard
-    look.read_bytes -= heard.worker_start_bytes
-    return look
+    return found.play("look", found.first, None)
+
+
+def _again(batch: Any) -> Any:
+    """The same batch in containers of its own: a step may take it apart."""
+    if type(batch) is dict:
+        return {key: _again(value) for key, value in batch.items()}
+    return [_again(value) for value in batch] if type(batch) is list else batch
+
+
+def _changed(found: Diagnosis, heard: Opens) -> Unseen | None:
+    """What a later pass did not open of what the first one did, if that is more than what workers had under way."""
+    first = set(found.opens.files)
+    closed = len(first - set(heard.files)) / len(first) if first else 0.0
+    if closed <= OTHERS_SHARE_MAX + found.workers / found.steps:
+        return None
+    said = f"a later pass did not open {100 * closed:.0f} % of the files of the first: they are drawn anew, or samples are kept"
+    return _unseen(found, said, "hand a function that makes the loader, seeded, and with no samples in memory")
+
+
+def _unseen(found: Diagnosis, why: str, advice: str) -> Unseen:
+    _lack(found, why)
+    return Unseen(why, advice)
 
 
 def _say_what_is_unseen(found: Diagnosis, look: Played) -> None:
     seen = found.opens.bytes()
-    told = 0.5 * seen <= look.read_bytes <= 2 * seen + PIPES_BYTES
+    pipes = PIPES_BYTES * len(look.waits.wait_ns) if found.workers else 0
+    most = 1.1 * seen + found.opens.other_bytes + pipes + ELSE_BYTES
+    told = 0.5 * seen <= look.read_bytes <= most
     for name in found.opens.loaded:
-        if not told or name in opens.UNCOUNTED_READERS:
-            found.unseen = f"{name} is loaded in the loader, and what it opens is unseen"
-            found.lacks.append(found.unseen)
+        said = f"{name} is loaded in the loader, and what it opens is unseen"
+        if name in opens.REMOTE_READERS:
+            found.remote = _unseen(found, said, OTHER_LOADER)
+        elif not told or name in opens.UNCOUNTED_READERS:
+            found.unseen = _unseen(found, said, PYTHONS_OPEN)
+    if found.opens.connections:
+        said = f"{found.opens.connections} connections were begun, and what comes over them is unseen"
+        found.remote = _unseen(found, said, OTHER_LOADER)
     if not found.opens.order:
-        found.lacks.append("no file was seen to be opened: reads are past Python, over a network, or there are none")
+        said = "no file was seen to be opened: reads are past Python, over a network, or there are none"
+        unseen = _unseen(found, said, PYTHONS_OPEN)
+        found.unseen = found.unseen or (None if found.remote else unseen)
     elif look.read_bytes < 0.5 * seen:
-        found.lacks.append("files are mapped, or read in part: which bytes is unseen")
-    elif look.read_bytes > 2 * seen + PIPES_BYTES:
-        found.unseen = "more was read than the opened files hold: other reads are unseen, or some are read again"
-        found.lacks.append(found.unseen)
+        _lack(found, "files are mapped, or read in part: which bytes is unseen")
+    elif not told:
+        said = "more was read than the opened files hold: other reads are unseen, or some are read again"
+        found.unseen = _unseen(found, said, PYTHONS_OPEN)
 
 
 def _evict(found: Diagnosis) -> None:
@@ -263,6 +308,7 @@ def _conclude(found: Diagnosis, without_storage: Any, storage: bool) -> Report:
         busy=evidence.busy(found.rounds.get("job", []), _warm_up(found, "job")),
         job=_batch_ns(found, "job"),
         step=_batch_ns(found, "step"),
+        job_step=evidence.step_ns(found.rounds.get("job", []), _warm_up(found, "job")),
         loader=_batch_ns(found, "loader"),
         warm=_batch_ns(found, "loader from memory"),
         warm_job=_batch_ns(found, "job from memory"),
@@ -272,12 +318,17 @@ def _conclude(found: Diagnosis, without_storage: Any, storage: bool) -> Report:
         use=[played.use for part, rounds in found.rounds.items() if part != "look" for played in rounds],
         unsteady=_unsteady(found),
         not_cold=found.not_cold,
-        unseen=None if without_storage is not None else found.unseen,
+        unseen=found.unseen,
+        remote=None if without_storage is not None else found.remote,
         lacks=found.lacks,
     )
     loader = found.rounds.get("loader from memory") or found.rounds.get("loader")
     if loader:
         parts.loader_cpu_ns = sum(one.use.own_ns for one in loader) / max(1, sum(len(one.waits.step_ns) for one in loader))
+    memory = found.rounds.get("job from memory", [])
+    if memory and not memory[0].waits.alike():
+        # One batch stands for no other.
+        parts.step, parts.step_of = evidence.step_ns(memory, _warm_up(found, "job")), "step of the job from memory"
     jobs = found.rounds.get("job", [])
     if jobs:
         for lack in jobs[0].waits.lacks():
@@ -300,6 +351,9 @@ def _scenario(found: Diagnosis, parts: limits.Parts) -> Scenario | None:
     """The scenario of the job; None where its reads are unseen: an order is never invented."""
     look = found.rounds.get("look", [])
     if not look or not found.opens.order or not parts.step or not parts.loader:
+        return None
+    if found.remote:
+        found.lacks.append("a part of the job comes over connections: no scenario")
         return None
     batch = samples_of(look[-1].batch) or int(getattr(found.first, "batch_size", 0) or 0)
     if batch < 1:
@@ -343,7 +397,7 @@ def _decoding(parts: limits.Parts, readers: int, batch: int) -> tuple[float, boo
     whole = parts.warm.mean * readers / batch
     # No more than the time itself: batches that were fetched ahead and never taken are in the processor time too.
     burnt = min(whole, parts.loader_cpu_ns / batch)
-    return (burnt, True) if burnt >= BURNT_SHARE_MIN * whole else (whole, False)
+    return (burnt, True) if burnt >= limits.BURNT_SHARE_MIN * whole else (whole, False)
 
 
 def _crowded(root: str, files_max: int) -> bool:

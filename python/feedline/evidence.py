@@ -40,6 +40,12 @@ def batch_ns(rounds: Sequence[Played], warm_up: int) -> Span | None:
     return found and Span(found.mean, found.low * (1 - _taken(rounds)), found.high)
 
 
+def step_ns(rounds: Sequence[Played], warm_up: int) -> Span | None:
+    """Time of a step of a job. Its lower end is what may be left of it without others."""
+    found = _together(rounds, warm_up, lambda waits, at: waits.step_ns[at], None)
+    return found and Span(found.mean, found.low * (1 - _taken(rounds)), found.high)
+
+
 def busy(rounds: Sequence[Played], warm_up: int) -> Span | None:
     """Share of the time in which steps ran; what others took may have been of the steps, or of the waits."""
     found = _together(rounds, warm_up, lambda waits, at: waits.step_ns[at], _whole)

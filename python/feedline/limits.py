@@ -20,6 +20,21 @@ ALIKE = 0.05
 KNOWN = 0.20
 OVERLAP_NONE = 0.15
 MORE_STEPS = "measure more steps"
+# Steps that take so much longer in the job than alone are slowed by its loader.
+SLOWED = 1.25
+# Readers that compute for less of their time than this wait for something else, such as a lock or a service.
+BURNT_SHARE_MIN = 0.5
+BESIDE = "fewer workers or threads, or processors of their own for them; then measure again"
+UNKNOWN = "the loader is the limit: hand `without_storage`, a loader of the same batches from memory, to tell its parts apart"
+ELSEWHERE = "look at what the loader waits for: a lock, a service, names on a file server"
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """Why some of what the loader reads is not known, and what would tell."""
+
+    why: str
+    advice: str
 
 
 @dataclass
@@ -30,6 +45,8 @@ class Parts:
     """Share of the time of the whole job in which steps ran."""
     job: Span | None = None
     step: Span | None = None
+    job_step: Span | None = None
+    """A step of the job, beside its loader."""
     loader: Span | None = None
     """Without steps, from storage."""
     warm: Span | None = None
@@ -48,8 +65,12 @@ class Parts:
     unsteady: str | None = None
     not_cold: str | None = None
     """Why nobody knows that passes from storage came from storage, if that is so."""
-    unseen: str | None = None
+    unseen: Unseen | None = None
     """Why some reads may have come from memory without anybody knowing, if that is so."""
+    remote: Unseen | None = None
+    """Why some reads are part of no file, and so of what is called decoding, if that is so."""
+    step_of: str = "step alone, one batch"
+    """Which steps `step` stands for."""
     lacks: list[str] = field(default_factory=list)
 
 
@@ -104,7 +125,8 @@ def find(parts: Parts) -> Limit:
         return found
     # What others may have taken is in the intervals: they are named where it leaves open which part it is.
     worst = max(parts.use, key=lambda use: use.taken_share, default=None)
-    if worst is not None and worst.held_up and found.advice == MORE_STEPS and parts.busy is not None:
+    perhaps = (MORE_STEPS, BESIDE, ELSEWHERE)
+    if worst is not None and worst.held_up and found.advice in perhaps and parts.busy is not None:
         why = (
             f"others used {100 * worst.others_share:.0f} % of the processors, and the job was ready and waited for one "
             f"up to {100 * worst.delayed_share:.0f} % of the time: {found.why}"
@@ -123,36 +145,60 @@ def _named(parts: Parts) -> Limit:
         # What is in memory hides storage, and nothing else.
         return Limit("uncertain", parts.not_cold, {}, "measure on files that nobody else reads, and that this user owns")
     if parts.busy.low >= FED:
-        return Limit("step", "batches are there in time", gone, "nothing but a faster accelerator, or a cheaper step")
+        return _of_step(parts, gone)
     if parts.busy.high >= FED:
         why = f"accelerators are {parts.busy.percent()} busy, on both sides of {round(100 * FED)} %"
         return Limit("uncertain", why, gone, MORE_STEPS)
     if not gone:
-        return Limit("uncertain", "; ".join(parts.lacks) or "the parts of the loader were not told apart", {}, _unknown(parts))
+        return Limit("uncertain", "; ".join(parts.lacks) or "the parts of the loader were not told apart", {}, UNKNOWN)
     return _of_loader(parts, gone)
 
 
-def _unknown(parts: Parts) -> str:
-    return "the loader is the limit: hand `without_storage`, a loader of the same batches from memory, to tell its parts apart"
+def _of_step(parts: Parts, gone: dict[str, Span]) -> Limit:
+    if parts.unseen:
+        why = f"batches are there in time, but {parts.unseen.why}: they may have come from memory"
+        return Limit("uncertain", why, gone, parts.unseen.advice)
+    if parts.step and parts.job_step and parts.job_step.low > SLOWED * parts.step.high:
+        beside, alone = parts.job_step.mean / 1e6, parts.step.mean / 1e6
+        why = f"a step takes {beside:.3g} ms beside the loader and {alone:.3g} ms alone: the loader may slow it"
+        return Limit("uncertain", why, gone, BESIDE)
+    return Limit("step", "batches are there in time", gone, "nothing but a faster accelerator, or a cheaper step")
 
 
 def _of_loader(parts: Parts, gone: dict[str, Span]) -> Limit:
     storage, decoding = gone["storage"], gone["decoding"]
     gains = f"without storage {storage.percent()} busy, without decoding {decoding.percent()}"
-    if parts.unseen and storage.mean <= decoding.mean + ALIKE:
-        return Limit("uncertain", f"{parts.unseen}: it may hide storage", gone, _unknown(parts))
+    unseen = parts.unseen or parts.remote
+    if unseen and storage.mean <= decoding.mean + ALIKE:
+        return Limit("uncertain", f"{unseen.why}: it may hide storage", gone, f"the loader is the limit: {unseen.advice}")
     known = max(storage.high, decoding.high) - min(storage.low, decoding.low) <= KNOWN
-    if known and abs(storage.mean - decoding.mean) <= ALIKE:
-        return Limit("both", f"removing either gives as much: {gains}", gone, more_workers(parts))
-    name = "storage" if storage.mean > decoding.mean else "decoding"
-    if not storage.apart(decoding):
+    alike = known and _alike(storage.mean, decoding.mean)
+    name = "both" if alike else "storage" if storage.mean > decoding.mean else "decoding"
+    if not alike and not storage.apart(decoding):
         return Limit("uncertain", f"intervals overlap: {gains}", gone, MORE_STEPS)
+    if name != "storage" and _burnt(parts) < BURNT_SHARE_MIN:
+        computes = f"from memory the loader computes for {round(100 * _burnt(parts))} % of its time"
+        why = f"{computes}: the rest is neither its files nor decoding"
+        return Limit("uncertain", why, gone, ELSEWHERE)
+    if name == "both":
+        return Limit(name, f"removing either gives as much: {gains}", gone, more_workers(parts))
     if name == "decoding":
         return Limit(name, gains, gone, more_workers(parts))
     if parts.storage_busy is not None and parts.storage_busy.low >= FED:
         advice = "this storage gives more than the loader asks of it: more workers, larger reads or shards; or a local copy"
         return Limit(name, gains, gone, f"{advice}; {more_workers(parts)}")
     return Limit(name, gains, gone, "a local copy, faster storage, or shards; more workers where latency binds")
+
+
+def _alike(one: float, other: float) -> bool:
+    """Whether two busy shares are as good as the same, also where both are small."""
+    return abs(one - other) <= ALIKE and abs(one - other) < KNOWN * max(one, other)
+
+
+def _burnt(parts: Parts) -> float:
+    """Of the time that readers take for batches from memory, without what others may have taken, what they compute."""
+    assert parts.warm
+    return parts.loader_cpu_ns / max(1.0, parts.warm.low * max(1, parts.workers))
 
 
 def more_workers(parts: Parts) -> str:

@@ -21,11 +21,13 @@ from . import machine
 
 # Libraries that open files past Python and read them by calls, which the kernel counts ...
 COUNTED_READERS = ("cv2", "h5py", "torchvision.io")
-# ... and those that map files, or read over connections, which nothing here counts.
-UNCOUNTED_READERS = (
-    "awscrt", "boto3", "deeplake", "google.cloud.storage", "lmdb", "nvidia.dali", "pyarrow", "s3fs", "s3torchconnector",
-    "safetensors", "tensorflow",
-)  # fmt: skip
+# ... that map files, or read them by what nothing here counts ...
+UNCOUNTED_READERS = ("deeplake", "lmdb", "nvidia.dali", "pyarrow", "safetensors", "tensorflow")
+# ... and that read over connections.
+REMOTE_READERS = ("awscrt", "boto3", "google.cloud.storage", "s3fs", "s3torchconnector")
+
+# What stands for a connection in the list of what was opened.
+CONNECTED = "/\x00connected"
 
 # The hook of this process writes here, if anywhere: a hook cannot be taken away again.
 _sink: int | None = None
@@ -33,7 +35,12 @@ _hooked = False
 
 
 def _hear(event: str, arguments: tuple[Any, ...]) -> None:
-    if event != "open" or _sink is None:
+    if _sink is None:
+        return
+    if event == "socket.connect" and isinstance(arguments[1], tuple):
+        # A connection over a network; one within the machine has a path. No file has this name.
+        arguments = (CONNECTED, None, os.O_RDONLY)
+    elif event != "open":
         return
     path, _, flags = arguments
     if not isinstance(path, (str, bytes)) or not isinstance(flags, int) or flags & os.O_ACCMODE != os.O_RDONLY:
@@ -55,7 +62,7 @@ def start(folder: str) -> None:
     if not _hooked:
         sys.addaudithook(_hear)
         _hooked = True
-    loaded = [name for name in COUNTED_READERS + UNCOUNTED_READERS if name in sys.modules]
+    loaded = [name for name in COUNTED_READERS + UNCOUNTED_READERS + REMOTE_READERS if name in sys.modules]
     # What a worker read until now is its own code.
     Path(folder, f"{os.getpid()}.loaded").write_text("\n".join([str(machine.bytes_read(os.getpid())), *loaded]))
     _sink = sink
@@ -91,6 +98,10 @@ class Opens:
     """Libraries in the reading processes whose reads are not heard."""
     worker_start_bytes: int = 0
     """What workers had read before they were heard."""
+    other_bytes: int = 0
+    """Bytes of files that are opened and are no data, code above all, and of what was opened twice before it was read."""
+    connections: int = 0
+    """Connections over a network that were begun."""
 
     @property
     def files(self) -> list[str]:
@@ -99,7 +110,7 @@ class Opens:
 
     def bytes(self) -> int:
         """Bytes of all that was opened, each time it was."""
-        sizes = {path: os.path.getsize(path) for path in self.files}
+        sizes = {path: _size(path) for path in self.files}
         return sum(sizes[path] for path in self.order)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -134,9 +145,14 @@ def _gather(folder: Path, found: Opens) -> None:
         last = b""
         for line in file.read_bytes().splitlines():
             stamp, _, name = line.partition(b" ")
+            if name == os.fsencode(CONNECTED):
+                found.connections += 1
+                continue
             # Some libraries open a file several times before they read it once.
             if name != last:
                 lines.append((int(stamp), os.fsdecode(name)))
+            else:
+                found.other_bytes += _size(os.fsdecode(name))
             last = name
     kept: dict[str, bool] = {}
     for _, opened in sorted(lines):
@@ -144,12 +160,22 @@ def _gather(folder: Path, found: Opens) -> None:
             kept[opened] = _is_data(opened)
         if kept[opened]:
             found.order.append(opened)
+        else:
+            found.other_bytes += _size(opened)
     loaded = set()
     for file in folder.glob("*.loaded"):
         start_bytes, *names = file.read_text().split()
         loaded.update(names)
         found.worker_start_bytes += int(start_bytes) if file.stem != str(os.getpid()) else 0
     found.loaded[:] = sorted(loaded)
+
+
+def _size(path: str) -> int:
+    # A job may have removed what it has read.
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
 
 
 def _is_data(name: str) -> bool:

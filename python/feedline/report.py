@@ -47,7 +47,7 @@ class Report:
         """Each part that was measured, with its time from batch to batch in ns."""
         named = [
             ("job", self.parts.job),
-            ("step alone, one batch", self.parts.step),
+            (self.parts.step_of, self.parts.step),
             ("loader alone", self.parts.loader),
             ("loader from memory", self.parts.warm),
             ("job from memory", self.parts.warm_job),

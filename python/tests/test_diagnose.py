@@ -135,7 +135,7 @@ class Diagnosing(unittest.TestCase):
         for world, name in ((Mapped(3), "uncertain"), (World(3), "decoding")):
             report = self.diagnose(Loader(world, 5, 40), Step(world, 5), around=world.around())
             self.assertEqual(report.limit.name, name)
-        for read_ms, decode_ms, name in ((160, 5, "storage"), (1, 1, "step")):
+        for read_ms, decode_ms, name in ((160, 5, "storage"), (1, 1, "uncertain")):
             world = Mapped(3)
             report = self.diagnose(Loader(world, read_ms, decode_ms), Step(world, 5), around=world.around())
             self.assertEqual(report.limit.name, name)
