@@ -162,6 +162,9 @@ pub const LAYOUTS: Axes = &[
     Axis::Threads,
 ];
 
+/// What sets datasets of one layout and one size of samples apart. Bytes of a sample as it is stored follow from it.
+pub const FORMS: Axes = &[Axis::ShardBytes, Axis::Members, Axis::Codec, Axis::Compressibility];
+
 /// What may differ between reading a dataset and reading its copy on another target: all but the load and the cache tier.
 pub const COPY: Axes = &[
     Axis::Target,
