@@ -13,8 +13,9 @@ table! {
     /// A server on this machine in place of the one at the address, or a path that is slowed down. Everything that is not asked
     /// for is left as fast as it goes.
     pub(crate) struct Emulate {
-        /// What the other keys start from: s3-like (AWS's own figures), nfs-1gbe-like (a link of 1 Gb/s) or hdd-like (one
-        /// rotating disk). Default: none, as fast as it goes.
+        /// What the other keys start from: s3-like (AWS's own figures), nfs-1gbe-like (a link of 1 Gb/s), hdd-like (one
+        /// rotating disk), or any storage behind a link: wifi-like, same-region-like, cross-region-like. Default: none, as fast as
+        /// it goes.
         profile: Profile,
         /// From a request to the first byte of its data: a duration, or a table of two.
         first_byte: Wait,
