@@ -3,9 +3,10 @@
 //! So a claim about a disk or a volume can be played on any path, without root. Nothing is faster than declared; what the storage
 //! itself takes longer for stays as slow as it is.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dataset::{Draws, Objects};
+use feed::bounds::Burst;
 use plan::{Delay, Emulation};
 
 use crate::null::pass_time;
@@ -19,11 +20,39 @@ use crate::{
 pub struct Slowness {
     first_byte: Option<Delay>,
     metadata: Option<Delay>,
-    per_op_ns: f64,
-    per_byte_ns: f64,
+    operations: Rate,
+    bytes: Rate,
     seek_ns: Option<u64>,
     draws: Draws,
     line: Mutex<Line>,
+}
+
+/// How fast operations or bytes pass.
+#[derive(Debug, Clone, Copy)]
+struct Rate {
+    /// Time of one, while there are credits if it bursts; zero where nothing is declared.
+    unit_ns: f64,
+    credits: Option<Credits>,
+}
+
+/// Credits of a rate that bursts. Each unit spends one.
+#[derive(Debug, Clone, Copy)]
+struct Credits {
+    /// Time in which one comes back.
+    unit_ns: f64,
+    /// Time in which all of them do.
+    all_ns: f64,
+}
+
+impl Rate {
+    fn new(per_s: Option<f64>, burst: Option<Burst>) -> Self {
+        let each_ns = |per_s: Option<f64>| per_s.map_or(0.0, |per_s| 1e9 / per_s);
+        let refilled_ns = each_ns(per_s);
+        Self {
+            unit_ns: burst.map_or(refilled_ns, |burst| each_ns(Some(burst.per_s))),
+            credits: burst.map(|burst| Credits { unit_ns: refilled_ns, all_ns: burst.credits * refilled_ns }),
+        }
+    }
 }
 
 /// What serves one operation after another.
@@ -33,21 +62,29 @@ struct Line {
     free_ns: f64,
     /// Where the head stands: an object, and the byte behind the last that was moved.
     head: (u32, u64),
+    /// When the credits of operations would all be back, if nothing more was spent; and those of bytes.
+    // A time and not a balance: nothing has to be added up while nothing happens.
+    full_ns: [f64; 2],
+    /// Queues that may have operations on it.
+    queues: usize,
 }
 
 impl Slowness {
-    /// As `asked`. Rates of a single connection and faults mean nothing here; scenarios refuse them.
+    /// As `asked`, with all credits there. Rates of a single connection and faults mean nothing here; scenarios refuse them.
     pub fn new(asked: &Emulation) -> Self {
-        let each_ns = |per_s: Option<f64>| per_s.map_or(0.0, |per_s| 1e9 / per_s);
         Self {
             first_byte: asked.first_byte,
             metadata: asked.metadata,
-            per_op_ns: each_ns(asked.requests_per_s),
-            per_byte_ns: each_ns(asked.total_bps),
+            operations: Rate::new(asked.requests_per_s, asked.request_burst),
+            bytes: Rate::new(asked.total_bps, asked.byte_burst),
             seek_ns: asked.seek_ns,
             draws: Draws::new(asked.seed, 0),
             line: Mutex::default(),
         }
+    }
+
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// When an operation that begins at `now_ns` may end.
@@ -61,17 +98,61 @@ impl Slowness {
         };
         let delay = if place.is_some() { self.first_byte } else { self.metadata };
         let delay_ns = delay.map_or(0, |delay| self.draws.delay_ns(delay));
-        let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut line = self.line();
         let seek_ns = match (self.seek_ns, place) {
             (Some(seek_ns), Some(place)) if place != line.head => seek_ns,
             _ => 0,
         };
         line.head = place.map_or(line.head, |(object, offset)| (object, offset + bytes));
+        let moving_ns = bytes as f64 * self.bytes.unit_ns;
         // The slower of both limits decides, as a volume has them: so many operations and so many bytes a second.
-        let own_ns = self.per_op_ns.max(bytes as f64 * self.per_byte_ns) + seek_ns as f64;
-        // One that had nothing to do has earned nothing.
-        line.free_ns = line.free_ns.max(now_ns as f64) + own_ns;
-        (now_ns + delay_ns).max(line.free_ns.ceil() as u64)
+        let own_ns = self.operations.unit_ns.max(moving_ns) + seek_ns as f64;
+        // A line that had nothing to do has earned nothing but credits.
+        let begins_ns = line.free_ns.max(now_ns as f64);
+        let mut ends_ns = begins_ns + own_ns;
+        for (number, (rate, units)) in
+            [(self.operations, 1.0), (self.bytes, bytes as f64)].into_iter().enumerate()
+        {
+            if let Some(Credits { unit_ns, all_ns }) = rate.credits {
+                // Those that were all there when it begins are no more than all.
+                let full_ns = line.full_ns[number].max(begins_ns) + units * unit_ns;
+                line.full_ns[number] = full_ns;
+                ends_ns = ends_ns.max(full_ns - all_ns);
+            }
+        }
+        line.free_ns = ends_ns;
+        (now_ns + delay_ns + (moving_ns + seek_ns as f64).ceil() as u64).max(ends_ns.ceil() as u64)
+    }
+}
+
+/// A queue that may have operations on the line.
+#[derive(Debug)]
+struct Served {
+    by: Arc<Slowness>,
+    clock: Clock,
+}
+
+impl Served {
+    fn new(by: &Arc<Slowness>, clock: &Clock) -> Self {
+        by.line().queues += 1;
+        Self { by: Arc::clone(by), clock: clock.clone() }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let now_ns = self.clock.now_ns();
+        let mut line = self.by.line();
+        line.queues -= 1;
+        // Nobody waits for what was given up, and a repetition must not wait for what the one before it left behind: neither
+        // for its turn nor for credits that it would have spent beyond the last.
+        if line.queues == 0 {
+            line.free_ns = line.free_ns.min(now_ns as f64);
+            for (full_ns, rate) in line.full_ns.iter_mut().zip([self.by.operations, self.by.bytes]) {
+                let all_ns = rate.credits.map_or(0.0, |credits| credits.all_ns);
+                *full_ns = full_ns.min(now_ns as f64 + all_ns);
+            }
+        }
     }
 }
 
@@ -157,8 +238,7 @@ impl Store for Slowed {
         let depth = spec.depth as usize;
         Ok(Box::new(SlowedQueue {
             inner: self.inner.open_queue(spec)?,
-            slowness: Arc::clone(&self.slowness),
-            clock: spec.clock.clone(),
+            served: Served::new(&self.slowness, spec.clock),
             held: Held { due_ns: vec![0; depth], completions: Vec::with_capacity(depth) },
             taken: Vec::with_capacity(depth),
             ended: Vec::with_capacity(depth),
@@ -172,8 +252,7 @@ impl Store for Slowed {
 
 struct SlowedQueue {
     inner: Box<dyn IoQueue>,
-    slowness: Arc<Slowness>,
-    clock: Clock,
+    served: Served,
     held: Held,
     /// Room for what is handed over at once, and for what has ended of it.
     taken: Vec<(u32, Op)>,
@@ -212,14 +291,14 @@ impl Held {
 
 impl IoQueue for SlowedQueue {
     fn submit(&mut self, requests: &mut Vec<Request>, _done: &mut Vec<Completion>) -> Result<(), QueueError> {
-        let now_ns = self.clock.now_ns();
+        let now_ns = self.served.clock.now_ns();
         // What is held takes a place of the queue, as what has not ended does.
         self.taken.clear();
         self.taken.extend(requests.iter().map(|request| (request.buf.slot(), request.op)));
         let before = requests.len();
         self.inner.submit(requests, &mut self.ended)?;
         for (slot, op) in self.taken.drain(..).take(before - requests.len()) {
-            let due_ns = self.slowness.due_ns(op, now_ns);
+            let due_ns = self.served.by.due_ns(op, now_ns);
             self.held.due_ns[slot as usize] = due_ns;
         }
         self.held.take(&mut self.ended);
@@ -229,9 +308,9 @@ impl IoQueue for SlowedQueue {
     fn wait(&mut self, min: usize, until_ns: u64, done: &mut Vec<Completion>) -> Result<(), QueueError> {
         let already = done.len();
         loop {
-            self.inner.wait(0, self.clock.now_ns(), &mut self.ended)?;
+            self.inner.wait(0, self.served.clock.now_ns(), &mut self.ended)?;
             self.held.take(&mut self.ended);
-            let now_ns = self.clock.now_ns();
+            let now_ns = self.served.clock.now_ns();
             self.held.release(now_ns, done);
             if done.len() - already >= min || now_ns >= until_ns {
                 return Ok(());
@@ -244,7 +323,7 @@ impl IoQueue for SlowedQueue {
                 // Nothing could end such a wait.
                 return Ok(());
             } else {
-                pass_time(&self.clock, wake_ns);
+                pass_time(&self.served.clock, wake_ns);
             }
         }
     }
@@ -266,12 +345,13 @@ impl IoQueue for SlowedQueue {
     }
 
     fn close(self: Box<Self>, until_ns: u64, done: &mut Vec<Completion>) -> u32 {
-        let Self { inner, clock, mut held, mut ended, .. } = *self;
+        let Self { inner, served, mut held, mut ended, .. } = *self;
+        let clock = &served.clock;
         let abandoned = inner.close(until_ns, &mut ended);
         held.take(&mut ended);
         let last_ns = held.dues_ns().max().unwrap_or(0);
         if last_ns > clock.now_ns() {
-            pass_time(&clock, last_ns.min(until_ns));
+            pass_time(clock, last_ns.min(until_ns));
         }
         // What is not due by then is given up, as by a storage that has not ended it.
         held.release(until_ns.max(clock.now_ns()), done);
@@ -319,16 +399,121 @@ mod tests {
     }
 
     #[test]
+    fn the_bytes_of_an_operation_move_after_its_first_byte() {
+        let asked = Emulation {
+            first_byte: Some(Delay::Constant { ns: 5 * MS }),
+            total_bps: Some(4096.0 * 1e3),
+            ..Emulation::default()
+        };
+        assert_eq!(
+            dues(&asked, &[(op(0, 0), 0), (op(0, 4096), 0), (op(9, 0), 20 * MS)]),
+            [6 * MS, 6 * MS, 26 * MS]
+        );
+    }
+
+    /// A block of 4 KiB every millisecond until 30 of them are spent, then every 4 ms.
+    const BLOCK_BPS: f64 = 4096.0 * 250.0;
+    const BURST: Burst = Burst { per_s: 4096.0 * 1000.0, credits: 4096.0 * 30.0 };
+
+    fn bursting() -> Emulation {
+        Emulation { total_bps: Some(BLOCK_BPS), byte_burst: Some(BURST), ..Emulation::default() }
+    }
+
+    #[test]
+    fn bytes_given_by_any_time_are_those_of_the_formula() {
+        let blocks: Vec<(Op, u64)> = (0..100).map(|block| (op(0, block * 4096), 0)).collect();
+        let dues = dues(&bursting(), &blocks);
+        assert_eq!((dues[0], dues[39], dues[40], dues[99]), (MS, 40 * MS, 44 * MS, 280 * MS));
+        for ms in 0..=280 {
+            let given = dues.iter().filter(|due_ns| **due_ns <= ms * MS).count() * 4096;
+            let formula = BURST.given(BLOCK_BPS, ms as f64 / 1e3);
+            // As many blocks as are whole; seconds of a millisecond are no binary fraction.
+            assert_eq!(given, (formula / 4096.0 + 1e-9) as usize * 4096, "by {ms} ms");
+        }
+        assert!((BURST.lasts_s(BLOCK_BPS) - 0.040).abs() < 1e-12);
+    }
+
+    #[test]
+    fn operations_burst_by_credits_of_their_own() {
+        let asked = Emulation {
+            requests_per_s: Some(125.0),
+            request_burst: Some(Burst { per_s: 500.0, credits: 3.0 }),
+            ..Emulation::default()
+        };
+        let reads: Vec<(Op, u64)> = (0..6).map(|block| (op(0, block * 4096), 0)).collect();
+        // Four come at 2 ms: the first 8 ms bring a fourth credit.
+        assert_eq!(dues(&asked, &reads), [2, 4, 6, 8, 16, 24].map(|ms| ms * MS));
+        let names = [(Op::Stat { object: 1 }, 0); 6];
+        assert_eq!(dues(&asked, &names), [2, 4, 6, 8, 16, 24].map(|ms| ms * MS), "a look is an operation");
+        let both = Emulation { total_bps: Some(4096.0 * 100.0), ..asked };
+        assert_eq!(
+            dues(&both, &reads[..5]),
+            [10, 20, 30, 40, 50].map(|ms| ms * MS),
+            "the slower limit decides"
+        );
+    }
+
+    #[test]
+    fn a_pause_brings_credits_back_and_never_more_than_there_were() {
+        let spent = |pause_ms: u64| {
+            let slowness = Slowness::new(&bursting());
+            let ends = |count: u64, now_ns: u64| {
+                (0..count).map(|block| slowness.due_ns(op(0, block * 4096), now_ns)).collect::<Vec<u64>>()
+            };
+            assert_eq!(ends(40, 0)[39], 40 * MS);
+            let begin_ns = (40 + pause_ms) * MS;
+            ends(60, begin_ns).into_iter().map(|end_ns| (end_ns - begin_ns) / MS).collect::<Vec<u64>>()
+        };
+        assert_eq!(spent(0)[..2], [4, 8]);
+        // 60 ms bring 15 blocks: 20 are given at 1 ms, for 5 more come back meanwhile.
+        assert_eq!(spent(60)[18..22], [19, 20, 24, 28]);
+        for pause_ms in [120, 1_000_000] {
+            assert_eq!(spent(pause_ms)[38..42], [39, 40, 44, 48], "after {pause_ms} ms");
+        }
+    }
+
+    /// Whatever is asked for when: no span of time has more than credits and rate allow for it, and the operation that it cuts.
+    #[test]
+    fn nothing_is_faster_than_declared() {
+        let asked = Emulation { seek_ns: Some(MS / 4), ..bursting() };
+        let slowness = Slowness::new(&asked);
+        let draws = Draws::new(7, 0);
+        let mut now_ns = 0;
+        let mut ends: Vec<(u64, u64)> = Vec::new();
+        for number in 0..400_u32 {
+            let len = 4096 << (number % 3);
+            now_ns += draws.delay_ns(Delay::LogNormal { p50_ns: 3 * MS, p99_ns: 90 * MS });
+            for object in 0..number % 4 {
+                ends.push((slowness.due_ns(Op::Read { object, offset: 0, len }, now_ns), u64::from(len)));
+            }
+        }
+        for (first, (from_ns, _)) in ends.iter().enumerate() {
+            let mut bytes = 0;
+            for (end_ns, len) in &ends[first + 1..] {
+                bytes += len;
+                let span_s = (end_ns - from_ns) as f64 / 1e9;
+                let most = BURST.given(BLOCK_BPS, span_s) + 1.0;
+                assert!(bytes as f64 <= most, "{bytes} in {span_s} s, where {most} may be");
+            }
+        }
+        assert!(ends.len() > 500, "{}", ends.len());
+    }
+
+    #[test]
     fn a_head_moves_to_what_does_not_follow() {
         let asked = Emulation { seek_ns: Some(8 * MS), ..Emulation::default() };
         let ops = [(op(0, 0), 0), (op(0, 4096), 0), (op(0, 0), 0), (op(1, 4096), 0)];
         assert_eq!(dues(&asked, &ops), [0, 0, 8 * MS, 16 * MS]);
     }
 
-    /// Four operations under way on `own`, of which 500 a second may end.
-    fn four_under_way(clock: &Clock, own: Simulated) -> Box<dyn IoQueue> {
+    /// Slowed down to 500 operations a second.
+    fn five_hundred(own: Simulated) -> Slowed {
         let asked = Emulation { requests_per_s: Some(500.0), ..Emulation::default() };
-        let store = Slowed::new(Arc::new(own), Arc::new(Slowness::new(&asked)));
+        Slowed::new(Arc::new(own), Arc::new(Slowness::new(&asked)))
+    }
+
+    /// Four operations under way on `store`.
+    fn four_under_way(clock: &Clock, store: &Slowed) -> Box<dyn IoQueue> {
         let objects = Arc::new(Objects::uniform(Key::new("d").unwrap(), 1, 1 << 20));
         let arena = crate::Arena::new(4, 4096).unwrap();
         let mut queue = store
@@ -365,7 +550,7 @@ mod tests {
         let clock = Clock::simulated();
         // The storage takes a millisecond, and six for its third operation.
         let own = Simulated::new(&clock, 8, 7, |n| Step::ok(if n == 2 { 6 * MS } else { MS }));
-        let mut queue = four_under_way(&clock, own);
+        let mut queue = four_under_way(&clock, &five_hundred(own));
         let mut done = Vec::new();
         queue.wait(4, MS, &mut done).unwrap();
         assert!(done.is_empty() && clock.now_ns() == MS, "the deadline comes first");
@@ -381,7 +566,48 @@ mod tests {
         let clock = Clock::simulated();
         let own = Simulated::new(&clock, 8, 7, |_| Step::ok(MS));
         let mut done = Vec::new();
-        assert_eq!(four_under_way(&clock, own).close(5 * MS, &mut done), 2);
+        assert_eq!(four_under_way(&clock, &five_hundred(own)).close(5 * MS, &mut done), 2);
         assert_eq!(done.iter().map(|one| one.token).collect::<Vec<_>>(), [0, 1]);
+    }
+
+    /// When the operations of the next queue end, after one was closed at 3 ms with some of its four given up.
+    fn ends_after_giving_up(asked: &Emulation) -> Vec<u64> {
+        let clock = Clock::simulated();
+        let own = Simulated::new(&clock, 8, 7, |_| Step::ok(MS));
+        let store = Slowed::new(Arc::new(own), Arc::new(Slowness::new(asked)));
+        assert!(four_under_way(&clock, &store).close(3 * MS, &mut Vec::new()) >= 2);
+        assert_eq!(clock.now_ns(), 3 * MS);
+        let mut done = Vec::new();
+        let mut queue = four_under_way(&clock, &store);
+        queue.wait(4, u64::MAX, &mut done).unwrap();
+        done.iter().map(|one| one.stamps.done_ns / MS).collect()
+    }
+
+    #[test]
+    fn what_was_given_up_does_not_reach_into_the_next_repetition() {
+        let asked = Emulation { requests_per_s: Some(500.0), ..Emulation::default() };
+        assert_eq!(ends_after_giving_up(&asked), [5, 7, 9, 11]);
+        // No credit is left, and another comes every 2 ms.
+        let burst = Burst { per_s: 1000.0, credits: 1.0 };
+        assert_eq!(ends_after_giving_up(&Emulation { request_burst: Some(burst), ..asked }), [5, 7, 9, 11]);
+    }
+
+    #[test]
+    fn what_was_given_up_keeps_its_turn_while_another_queue_is_open() {
+        let clock = Clock::simulated();
+        let own = Simulated::new(&clock, 8, 7, |_| Step::ok(MS));
+        let store = five_hundred(own);
+        let mut other = four_under_way(&clock, &store);
+        assert_eq!(four_under_way(&clock, &store).close(9 * MS, &mut Vec::new()), 4);
+        let mut done = Vec::new();
+        other.wait(4, u64::MAX, &mut done).unwrap();
+        assert_eq!(done.last().unwrap().stamps.done_ns, 8 * MS);
+        let mut third = four_under_way(&clock, &store);
+        third.wait(4, u64::MAX, &mut done).unwrap();
+        assert_eq!(
+            done.last().unwrap().stamps.done_ns,
+            24 * MS,
+            "nothing overtakes what was promised to the other"
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! What a plan says of its storages beforehand, in words that outlive the plan's types.
 
-use feed::bounds::Settings;
+use feed::bounds::{Burst, Settings};
 use plan::Plan;
-use record::{Claim, Expect, ExpectFigures, ExpectTarget};
+use record::{Claim, Expect, ExpectBurst, ExpectFigures, ExpectTarget};
 
 /// Claim and emulated servers of a run; `None` where there is neither.
 pub(crate) fn of(plan: &Plan) -> Option<Expect> {
@@ -36,6 +36,12 @@ fn figures(settings: &Settings) -> ExpectFigures {
         connection_bps: settings.connection_bps,
         total_bps: settings.total_bps,
         requests_per_s: settings.requests_per_s,
+        byte_burst: settings.byte_burst.map(burst),
+        request_burst: settings.request_burst.map(burst),
         seek_s: settings.seek_s,
     }
+}
+
+fn burst(Burst { per_s, credits }: Burst) -> ExpectBurst {
+    ExpectBurst { per_s, credits }
 }

@@ -4,6 +4,7 @@
 
 use std::io::{BufRead, Write};
 
+use feed::bounds::Burst;
 use plan::{Delay, Emulation, Faults, Secret};
 use record::Emulated;
 use serde::{Deserialize, Serialize};
@@ -55,6 +56,11 @@ struct EmulationLine {
     requests_per_s: Option<f64>,
     connection_bps: Option<f64>,
     total_bps: Option<f64>,
+    // No server bursts: a scenario that asks for it is refused, and so is a server that is started so.
+    #[serde(skip)]
+    request_burst: Option<Burst>,
+    #[serde(skip)]
+    byte_burst: Option<Burst>,
     seek_ns: Option<u64>,
     #[serde(with = "FaultsLine")]
     faults: Faults,
@@ -240,6 +246,8 @@ mod tests {
         };
         assert!(refusal(backwards).contains("first_byte"));
         assert!(refusal(|s| s.export = "export".to_owned()).contains("export"));
+        let bursts = |s: &mut Settings| s.emulation.byte_burst = Some(Burst { per_s: 2.0, credits: 1.0 });
+        assert!(refusal(bursts).contains("rate_burst"));
         assert!(read_settings("{}").is_err());
     }
 }

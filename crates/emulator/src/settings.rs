@@ -117,6 +117,10 @@ fn check_emulation(asked: &Emulation) -> Result<(), EmulatorError> {
             "leave it out for no limit",
         )?;
     }
+    for (setting, burst) in [("request_burst", asked.request_burst), ("rate_burst", asked.byte_burst)] {
+        let hint = "play it on a path";
+        refuse_unless(burst.is_none(), setting, &format!("{burst:?}"), "no setting of a server", hint)?;
+    }
     for (setting, delay) in [("first_byte", asked.first_byte), ("metadata", asked.metadata)] {
         let is_ordered = match delay {
             None | Some(Delay::Constant { .. }) => true,

@@ -75,6 +75,30 @@ pub fn seek_bps(read_bytes: f64, seek_s: f64, sequential_bps: f64) -> f64 {
     read_bytes / (seek_s + read_bytes / sequential_bps)
 }
 
+/// What a limit gives above its rate until its credits are spent: operations or bytes, as the limit counts them.
+///
+/// Credits come back at the rate of the limit, as far as there is room for them, so that a volume that bursts spends what it moves
+/// less that rate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Burst {
+    /// Units per second while credits last.
+    pub per_s: f64,
+    /// Units that were saved up, at most; all of them at the beginning.
+    pub credits: f64,
+}
+
+impl Burst {
+    /// Seconds for which full credits last under full load, above a limit of `base_per_s`: AWS's burst duration.
+    pub fn lasts_s(self, base_per_s: f64) -> f64 {
+        self.credits / (self.per_s - base_per_s)
+    }
+
+    /// Units that are given in the first `time_s` seconds of full load, from full credits and above a limit of `base_per_s`.
+    pub fn given(self, base_per_s: f64, time_s: f64) -> f64 {
+        (self.per_s * time_s).min(self.credits + base_per_s * time_s)
+    }
+}
+
 /// One way of reading, as plain figures. What is not known bounds nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Settings {
@@ -88,6 +112,10 @@ pub struct Settings {
     pub total_bps: Option<f64>,
     /// Requests per second that one prefix takes, at most.
     pub requests_per_s: Option<f64>,
+    /// What `total_bps` bursts to, in bytes.
+    pub byte_burst: Option<Burst>,
+    /// What `requests_per_s` bursts to, in requests.
+    pub request_burst: Option<Burst>,
     /// Prefixes over which the data is spread; 0 counts as 1.
     pub prefixes: u32,
     /// Seconds in which a head moves, reads being served one at a time.
@@ -170,9 +198,23 @@ pub struct Prediction {
 }
 
 impl Settings {
+    /// The same storage while its credits last, if it has any.
+    pub fn bursting(&self) -> Option<Self> {
+        let burst = |burst: Option<Burst>| burst.map(|burst| burst.per_s);
+        (self.byte_burst.is_some() || self.request_burst.is_some()).then(|| Self {
+            total_bps: burst(self.byte_burst).or(self.total_bps),
+            requests_per_s: burst(self.request_burst).or(self.requests_per_s),
+            byte_burst: None,
+            request_burst: None,
+            ..*self
+        })
+    }
+
     /// Bytes per second at which one read moves: the lower of what its connection and all of them may.
     pub fn transfer_bps(&self) -> Option<f64> {
-        [self.connection_bps, self.total_bps].into_iter().flatten().reduce(f64::min)
+        // Without credits reads wait for the next of them, and move no slower when it is their turn.
+        let all_bps = self.byte_burst.map(|burst| burst.per_s).or(self.total_bps);
+        [self.connection_bps, all_bps].into_iter().flatten().reduce(f64::min)
     }
 
     /// Seconds of one operation alone: what Little's law multiplies. Zero where nothing is known of it.
@@ -219,7 +261,7 @@ impl Settings {
     }
 }
 
-/// The highest rate that latency, request rate, connections, bandwidth and seeks leave; `None` where the settings say
+/// The highest rate that latency, request rate, connections, bandwidth and seeks leave once no credits are left; `None` where the settings say
 /// nothing of this operation.
 pub fn predict(settings: &Settings, operation: &Operation, in_flight: InFlight) -> Option<Prediction> {
     let alone_s = settings.operation_s(operation);
@@ -390,6 +432,46 @@ mod tests {
             assert_eq!(bound, Bound::Seeks);
         }
         assert_eq!(at(&disk, &read(1e6), 1), (200.0, Bound::Bandwidth));
+    }
+
+    /// Amazon EBS, "General Purpose SSD volumes": baseline, and how long 3,000 IOPS last from 5.4 million I/O credits.
+    #[test]
+    fn a_burst_lasts_as_aws_says_of_gp2() {
+        let gp2 = Burst { per_s: 3_000.0, credits: 5.4e6 };
+        for (base_per_s, seconds) in
+            [(100.0, 1_862.0), (300.0, 2_000.0), (750.0, 2_400.0), (1_002.0, 2_703.0), (1_500.0, 3_600.0)]
+        {
+            assert!(
+                (gp2.lasts_s(base_per_s) - seconds).abs() < 0.5,
+                "{base_per_s}: {}",
+                gp2.lasts_s(base_per_s)
+            );
+        }
+        assert!((gp2.given(300.0, 1_000.0) - 3e6).abs() < 1e-6);
+        assert!((gp2.given(300.0, 2_000.0) - 6e6).abs() < 1e-6, "both agree where credits end");
+        assert!((gp2.given(300.0, 3_000.0) - 6.3e6).abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_bursts_is_bound_by_its_rate_once_its_credits_are_spent() {
+        let volume = Settings {
+            first_byte_s: Some(1e-3),
+            requests_per_s: Some(300.0),
+            request_burst: Some(Burst { per_s: 3_000.0, credits: 5.4e6 }),
+            total_bps: Some(40e6),
+            byte_burst: Some(Burst { per_s: 250e6, credits: 1e12 }),
+            ..Settings::default()
+        };
+        let bursting = volume.bursting().unwrap();
+        assert_eq!(bursting.bursting(), None);
+        assert_eq!(at(&volume, &read(4_096.0), 64), (300.0, Bound::RequestRate));
+        assert_eq!(at(&bursting, &read(4_096.0), 64), (3_000.0, Bound::RequestRate));
+        assert_eq!(at(&volume, &read(1e6), 64), (40.0, Bound::Bandwidth));
+        assert_eq!(at(&bursting, &read(1e6), 64), (250.0, Bound::Bandwidth));
+        // Alone a read of 1 MB takes 5 ms, and its credits come back in 25 ms.
+        assert_close(volume.operation_s(&read(1e6)), 5e-3);
+        assert_eq!(at(&volume, &read(1e6), 1), (40.0, Bound::Bandwidth));
+        assert_eq!(Settings::default().bursting(), None);
     }
 
     #[test]

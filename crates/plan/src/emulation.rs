@@ -1,5 +1,7 @@
 //! A server that feedline starts by itself, and how it is slowed down and made to fail.
 
+use feed::bounds::Burst;
+
 /// File system number (`fsid`, RFC 1813 section 2.5) of every export that feedline serves: "feedline" in ASCII. A store
 /// that finds it knows an emulated server however the target came to name it, so that it is never judged as storage.
 // An address alone would not tell: whoever starts the server by hand and names its port would have a
@@ -24,6 +26,10 @@ pub struct Emulation {
     pub connection_bps: Option<f64>,
     /// Bytes a second that all connections get together, at most.
     pub total_bps: Option<f64>,
+    /// What `requests_per_s` bursts to, in requests; of a path alone.
+    pub request_burst: Option<Burst>,
+    /// What `total_bps` bursts to, in bytes; of a path alone.
+    pub byte_burst: Option<Burst>,
     /// A head that moves: time of a move, before each read that does not follow the one before it. Reads are then
     /// served one at a time.
     pub seek_ns: Option<u64>,
@@ -37,12 +43,22 @@ impl Emulation {
     pub fn words(&self) -> Vec<(&'static str, String)> {
         let Faults { reset, server_error, stall, truncated, slow_down, stale, corrupted } = self.faults;
         let share = |share: f64| (share > 0.0).then(|| format!("{} % of requests", share * 100.0));
+        let requests = |burst: Burst| {
+            let [per_s, credits] = [burst.per_s, burst.credits].map(feed::units::format_count);
+            format!("to {per_s} until {credits} credits are spent")
+        };
+        let bytes = |burst: Burst| {
+            let credits = feed::format_bytes(burst.credits.round() as u64);
+            format!("to {} until {credits} of credits are spent", feed::format_bps(burst.per_s))
+        };
         [
             ("first_byte", self.first_byte.map(Delay::words)),
             ("metadata", self.metadata.map(Delay::words)),
             ("requests_per_second", self.requests_per_s.map(feed::units::format_count)),
+            ("request_burst", self.request_burst.map(requests)),
             ("connection_rate", self.connection_bps.map(feed::format_bps)),
             ("total_rate", self.total_bps.map(feed::format_bps)),
+            ("rate_burst", self.byte_burst.map(bytes)),
             ("seek", self.seek_ns.map(feed::format_duration_ns)),
             ("reset", share(reset)),
             ("server_error", share(server_error)),

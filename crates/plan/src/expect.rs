@@ -37,6 +37,8 @@ impl Emulation {
             connection_bps: self.connection_bps,
             total_bps: self.total_bps,
             requests_per_s: self.requests_per_s,
+            byte_burst: self.byte_burst,
+            request_burst: self.request_burst,
             prefixes: 1,
             seek_s: self.seek_ns.map(|ns| ns as f64 / 1e9),
         }

@@ -170,6 +170,11 @@ impl Target {
         self.emulate.is_some() && !self.is_served_here()
     }
 
+    /// Whether it bursts until credits are spent, which the process that measures has.
+    pub fn has_credits(&self) -> bool {
+        self.emulate.as_ref().is_some_and(|asked| asked.request_burst.or(asked.byte_burst).is_some())
+    }
+
     /// What the server that feedline starts for this target is asked to be like; absent where it starts none.
     pub fn emulated(&self) -> Option<Settings> {
         Some(Settings { prefixes: self.route().prefixes, ..self.emulate.as_ref()?.settings() })

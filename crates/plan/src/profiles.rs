@@ -14,7 +14,7 @@ pub struct Profile {
     build: fn() -> Emulation,
 }
 
-const PROFILES: [Profile; 3] = [
+const PROFILES: [Profile; 6] = [
     Profile {
         name: "s3-like",
         summary: "object store in a cloud: first byte 100 to 200 ms, 5,500 reads a second per prefix, 90 MB/s per connection",
@@ -30,7 +30,72 @@ const PROFILES: [Profile; 3] = [
         summary: "one spinning disk of 7,200 rpm: 12.2 ms a move, 200 MB/s in sequence, one read at a time",
         build: hdd_like,
     },
+    Profile {
+        name: "wifi-like",
+        summary: "a storage in a cloud seen from a workstation on WiFi: 40 ms away, 50 Mb/s",
+        build: wifi_like,
+    },
+    Profile {
+        name: "same-region-like",
+        summary: "a storage in the region of its client: 10 ms away, 10 Gb/s",
+        build: same_region_like,
+    },
+    Profile {
+        name: "cross-region-like",
+        summary: "a storage across an ocean: 63.7 ms away, as light takes through 6,500 km of fibre and back, 10 Gb/s",
+        build: cross_region_like,
+    },
 ];
+
+/// What a link leaves of any storage: each request waits for its way there and back, and all bytes pass the link.
+// Names as data: a look at a name goes there and back too. The storage behind the link takes no time of its own, so that a
+// figure is the link's alone; a path can be on a link as well as a server.
+fn link(round_trip_ns: u64, total_bps: f64) -> Emulation {
+    let round_trip = Delay::Constant { ns: round_trip_ns };
+    Emulation {
+        first_byte: Some(round_trip),
+        metadata: Some(round_trip),
+        total_bps: Some(total_bps),
+        ..Emulation::default()
+    }
+}
+
+/// A workstation on WiFi.
+///
+/// - 40 ms and 50 Mb/s: by which the claim is played that a job moved to a cloud waits a hundredth as long (C138). An
+///   assumption; the articles give no figure, and a WiFi of today may give several times the rate.
+fn wifi_like() -> Emulation {
+    link(40 * MS, 50e6 / 8.0)
+}
+
+/// A client in the region of its storage.
+///
+/// - 10 ms and 10 Gb/s: the other side of the same claim (C138). 10 ms are more than a round trip within a region takes: they are
+///   the first byte of a warm bucket as articles have it (C02), the bucket's own time included.
+fn same_region_like() -> Emulation {
+    link(10 * MS, 10e9 / 8.0)
+}
+
+/// Metres of fibre to another continent: about the great circle from Frankfurt to northern Virginia, 6,549 km.
+const OCEAN_M: f64 = 6_500e3;
+
+/// Metres per second of light in vacuum, by definition.
+const LIGHT_MPS: f64 = 299_792_458.0;
+
+/// Group index of silica fibre at 1,550 nm, by which light is slower in it (ITU-T G.652 fibres: 1.468).
+const FIBRE_INDEX: f64 = 1.468;
+
+/// A client in another region than its storage.
+///
+/// - 63.7 ms: the way there and back, which no service can beat. Cables are longer than great circles, and routers take
+///   their time, so that real ones are slower.
+/// - 10 Gb/s: as in the region, so that both differ by distance alone. An assumption; what one connection gets over such a
+///   distance depends on its window.
+fn cross_region_like() -> Emulation {
+    let round_trip_s = 2.0 * OCEAN_M * FIBRE_INDEX / LIGHT_MPS;
+    // To a tenth of a millisecond: more digits would say more than a distance is known.
+    link((round_trip_s * 1e4).round() as u64 * (MS / 10), 10e9 / 8.0)
+}
 
 /// Every profile, with its line of description.
 pub fn profiles() -> &'static [Profile] {
@@ -90,4 +155,33 @@ fn nfs_1gbe_like() -> Emulation {
 // No command queuing: what a drive gains by sorting a deep queue depends on its firmware.
 fn hdd_like() -> Emulation {
     Emulation { seek_ns: Some(12_170_000), total_bps: Some(200e6), ..Emulation::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn light_takes_64_ms_across_an_ocean_and_back() {
+        let across = profile("cross-region-like").unwrap();
+        assert_eq!(across.first_byte, Some(Delay::Constant { ns: 63_700_000 }));
+        assert_eq!(across.metadata, across.first_byte);
+    }
+
+    /// A link may lie before a path, which has no connections, and before either server.
+    #[test]
+    fn links_are_for_servers_and_paths() {
+        let links: Vec<&Profile> =
+            profiles().iter().filter(|profile| profile.summary.contains(" away, ")).collect();
+        assert_eq!(links.len(), 3);
+        for one in links {
+            let Emulation { connection_bps, total_bps, first_byte, metadata, .. } =
+                profile(one.name).unwrap();
+            assert!(
+                connection_bps.is_none() && total_bps.is_some() && first_byte == metadata,
+                "{}",
+                one.name
+            );
+        }
+    }
 }

@@ -61,9 +61,24 @@ pub struct ExpectFigures {
     /// Requests per second of one prefix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests_per_s: Option<f64>,
+    /// What `total_bps` bursts to, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub byte_burst: Option<ExpectBurst>,
+    /// What `requests_per_s` bursts to, in requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_burst: Option<ExpectBurst>,
     /// Seconds in which a head moves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seek_s: Option<f64>,
+}
+
+/// What a limit gives above its rate until credits are spent, which come back at that rate. Since format 1.13.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ExpectBurst {
+    /// Units per second while credits last.
+    pub per_s: f64,
+    /// Units that are saved up, at most; all of them as the run begins.
+    pub credits: f64,
 }
 
 #[cfg(test)]

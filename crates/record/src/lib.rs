@@ -31,7 +31,7 @@ pub use cells::{
     OtherProgram, Outage, Outcome, Rep, Reread, Role, System, Usage, counter,
 };
 pub use environment::*;
-pub use expect::{Claim, Expect, ExpectFigures, ExpectTarget};
+pub use expect::{Claim, Expect, ExpectBurst, ExpectFigures, ExpectTarget};
 pub use format::{
     CELLS_FILE, ENV_FILE, Format, FormatError, INTERVALS_FILE, RUN_FILE, SCENARIO_FILE, SEGMENTS_FILE,
 };

@@ -1,6 +1,7 @@
 //! Predictions beside what was measured.
 
 use analysis::{CellPrediction, CellSummary, Summary, TargetPrediction};
+use feed::bounds::Prediction;
 
 use crate::grid::{Column, Grid, Width};
 use crate::group::once_by_key;
@@ -77,7 +78,8 @@ fn table(summary: &Summary, targets: &[&TargetPrediction]) -> Option<Grid> {
     }
     let title = format!("predicted and measured: {}", words::prediction::heading(targets.first()?));
     // One unit for what was predicted and what was measured, since the table is there to compare the two.
-    let highest = all.iter().map(|one| one.of.predicted.bps.max(one.of.measured_bps)).fold(0.0, f64::max);
+    let highest = |of: &CellPrediction| bursting(of).unwrap_or(of.predicted).bps.max(of.measured_bps);
+    let highest = all.iter().map(|one| highest(one.of)).fold(0.0, f64::max);
     let unit = RateUnit::for_largest(highest);
     let has_doubts = all.iter().any(|one| one.of.is_doubtful);
     let has_engines =
@@ -101,11 +103,12 @@ fn table(summary: &Summary, targets: &[&TargetPrediction]) -> Option<Grid> {
         grid = grid.figure("conn", |one| Some(one.cell.cell.connections.to_string()));
     }
     grid = grid
-        .figure("predicted/s", |one| Some(grouped(one.of.predicted.ops_per_s)))
+        .figure("predicted/s", |one| Some(range(one.of, |of| grouped(of.ops_per_s))))
         .figure("measured/s", |one| Some(grouped(one.of.measured_ops_per_s)));
     // Names alone move no bytes, and a column of zeros would say that they were slow.
     if highest > 0.0 {
-        grid = grid.figure(&format!("pred. {}", unit.name), |one| Some(unit.write(one.of.predicted.bps)));
+        grid =
+            grid.figure(&format!("pred. {}", unit.name), |one| Some(range(one.of, |of| unit.write(of.bps))));
     }
     let bound = Column::name("limit").only(Width::Wide);
     let grid = grid
@@ -121,6 +124,17 @@ fn table(summary: &Summary, targets: &[&TargetPrediction]) -> Option<Grid> {
         grid.brief(SHOWN_MAX, "the cells that differ", |one| !one.of.agrees())
     };
     Some(if has_doubts { grid.foot(DOUBT_WORDS).done() } else { grid.done() })
+}
+
+/// The prediction while credits last, where it is another.
+fn bursting(of: &CellPrediction) -> Option<Prediction> {
+    of.bursting.filter(|bursting| bursting.ops_per_s > of.predicted.ops_per_s)
+}
+
+/// `300`; of what bursts `300-3,000`.
+fn range(of: &CellPrediction, write: impl Fn(Prediction) -> String) -> String {
+    let highest = bursting(of).map(|bursting| format!("-{}", write(bursting)));
+    format!("{}{}", write(of.predicted), highest.unwrap_or_default())
 }
 
 /// `read 130 kB`, `stat`.

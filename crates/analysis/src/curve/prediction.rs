@@ -6,8 +6,8 @@ mod line;
 mod tests;
 
 use feed::Access;
-use feed::bounds::{self, InFlight, Operation, Prediction, Settings};
-use record::{Claim, ExpectFigures, ExpectTarget, RunRecord, Target};
+use feed::bounds::{self, Burst, InFlight, Operation, Prediction, Settings};
+use record::{Claim, ExpectBurst, ExpectFigures, ExpectTarget, RunRecord, Target};
 
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::training::predicted::is_closed;
@@ -82,8 +82,10 @@ pub struct CellPrediction {
     pub cell: usize,
     /// What is done over and over.
     pub operation: Operation,
-    /// What follows from the settings.
+    /// What follows from the settings; of what bursts, once no credits are left.
     pub predicted: Prediction,
+    /// The same while credits last; absent where nothing bursts.
+    pub bursting: Option<Prediction>,
     /// Operations per second that were measured, in the mean.
     pub measured_ops_per_s: f64,
     /// Bytes per second that were measured; 0 where no bytes are moved.
@@ -93,9 +95,12 @@ pub struct CellPrediction {
 }
 
 impl CellPrediction {
-    /// Measured by predicted.
+    /// Measured by predicted. Of what bursts each rate from the lower to the higher is as predicted, since only the storage knows
+    /// how many credits were left: the nearer of both counts.
     pub fn ratio(&self) -> f64 {
-        self.measured_ops_per_s / self.predicted.ops_per_s
+        let lower = self.predicted.ops_per_s;
+        let higher = self.bursting.map_or(lower, |bursting| bursting.ops_per_s).max(lower);
+        self.measured_ops_per_s / self.measured_ops_per_s.clamp(lower, higher)
     }
 
     /// Whether it is within a tenth of the prediction.
@@ -168,6 +173,7 @@ fn of_cell(
         cell: index,
         operation,
         predicted: bounds::predict(settings, &operation, in_flight)?,
+        bursting: settings.bursting().and_then(|settings| bounds::predict(&settings, &operation, in_flight)),
         measured_ops_per_s: measured.ops_per_s,
         measured_bps: measured.bps,
         is_doubtful: measured.is_doubtful,
@@ -245,9 +251,15 @@ fn settings(figures: &ExpectFigures, prefixes: u32) -> Settings {
         connection_bps: figures.connection_bps,
         total_bps: figures.total_bps,
         requests_per_s: figures.requests_per_s,
+        byte_burst: figures.byte_burst.map(burst),
+        request_burst: figures.request_burst.map(burst),
         prefixes,
         seek_s: figures.seek_s,
     }
+}
+
+fn burst(ExpectBurst { per_s, credits }: ExpectBurst) -> Burst {
+    Burst { per_s, credits }
 }
 
 /// Relative difference below which two figures are one.

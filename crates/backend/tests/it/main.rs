@@ -10,6 +10,7 @@ use backend::simulated::{Fault, Simulated, Step};
 use backend::slowed::{Slowed, Slowness};
 use backend::{Arena, Clock, Completion, ErrorKind, Op, OpError, QueueSpec, Request, SharedStore, Store};
 use dataset::{Key, Objects};
+use feed::bounds::Burst;
 use plan::{Cache, Delay, Emulation, Operation, Registered};
 
 /// What both fakes offer beside reads of blocks.
@@ -50,6 +51,20 @@ fn a_storage_that_is_slowed_down_conforms() {
         first_byte: Some(Delay::Constant { ns: 1_500 }),
         total_bps: Some(4e9),
         seek_ns: Some(300),
+        ..Emulation::default()
+    };
+    conforms_by(clock, Arc::new(Slowed::new(Arc::new(own), Arc::new(Slowness::new(&asked)))));
+}
+
+#[test]
+fn a_storage_whose_credits_run_out_conforms() {
+    let clock = Clock::simulated();
+    let own = Simulated::new(&clock, 2, 7, |_| Step::ok(1_000));
+    let asked = Emulation {
+        requests_per_s: Some(100e3),
+        request_burst: Some(Burst { per_s: 1e6, credits: 3.0 }),
+        total_bps: Some(40e6),
+        byte_burst: Some(Burst { per_s: 4e9, credits: 50_000.0 }),
         ..Emulation::default()
     };
     conforms_by(clock, Arc::new(Slowed::new(Arc::new(own), Arc::new(Slowness::new(&asked)))));

@@ -104,7 +104,8 @@ fn remote(target: &plan::Target) -> String {
     let settings = target.config.words().into_iter().map(|(name, value)| format!("{name} {value}"));
     let served = target.emulate.as_ref().map(|emulation| {
         let like = emulation.profile.as_ref().map_or_else(String::new, |name| format!(" like {name}"));
-        format!("on a server that feedline starts{like}, which judges nothing")
+        let played = if target.is_slowed_here() { "slowed down" } else { "on a server that feedline starts" };
+        format!("{played}{like}, which judges nothing")
     });
     let settings: Vec<String> = settings.chain(served).collect();
     let settings = if settings.is_empty() { String::new() } else { format!(" ({})", settings.join(", ")) };

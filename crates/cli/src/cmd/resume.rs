@@ -45,6 +45,10 @@ fn interrupted(args: &RunArgs) -> Result<(Began, Interrupted), Failure> {
     if record.run.variant.is_some() {
         return Err(of_variants(&folder));
     }
+    if let Some(target) = with_credits(&record) {
+        let why = format!("has burst credits on `{target}`, and would begin again with all of them");
+        return Err(refused(&folder, &why, "run the command again that began it"));
+    }
     let more = more_rounds(args, &folder, &record)?;
     // The command line is in the record, so that nobody has to remember how a run of hours was begun.
     let Some(mut began) = began(&record.run.command) else {
@@ -70,6 +74,14 @@ fn interrupted(args: &RunArgs) -> Result<(Began, Interrupted), Failure> {
     measure.yes |= args.measure.yes;
     folder.parent().unwrap_or(Path::new("/")).clone_into(&mut measure.results);
     Ok((began, Interrupted { folder, record, more }))
+}
+
+/// A target that spends burst credits of the process that measures it, if any.
+fn with_credits(record: &RunRecord) -> Option<&str> {
+    let known = record.run.expect.iter().flat_map(|expect| &expect.targets);
+    let mut asked = known.filter_map(|target| Some((&target.target, target.emulated?)));
+    let (name, _) = asked.find(|(_, asked)| asked.request_burst.or(asked.byte_burst).is_some())?;
+    Some(name)
 }
 
 /// Refuses a folder that holds the records of variants.

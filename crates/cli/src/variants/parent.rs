@@ -98,6 +98,13 @@ fn pair(specs: &[VariantSpec], plans: &[Plan]) -> Result<(), Failure> {
                 spec.name
             )));
         }
+        if let Some(target) = plan.targets.iter().find(|target| target.has_credits()) {
+            return Err(Failure::usage(format!(
+                "error: target `{}` has burst credits, and each variant would begin with all of them\n  hint: compare runs of one \
+                 scenario each, or give it the rate that is left without credits",
+                target.name
+            )));
+        }
     }
     if differ(|plan| plan.cells.len() as u64) {
         let cells = each(&|plan| feed::counted_noun(plan.cells.len() as u64, "cell"));

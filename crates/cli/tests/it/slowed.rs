@@ -50,3 +50,25 @@ fn several_processes_would_be_faster_than_declared_and_are_refused() {
     let ran = bench.run(&[&ranks[..], &by_time[..]].concat()).exits(2);
     assert!(ran.err.contains("`disk` is a path that is slowed down for one process"), "{}", ran.err);
 }
+
+#[test]
+fn credits_are_spent_by_the_run_and_the_prediction_says_so() {
+    let credits = "requests_per_second = 2000, request_burst = { per_second = 1e6, credits = 20 }";
+    let bench = bench(credits, "");
+    let ran = bench.run(&["run", "s.toml"]).exits(0);
+    assert!(
+        ran.out.contains("DEMO") && ran.out.contains("request_burst to 1,000,000 until 20 credits"),
+        "{}",
+        ran.out
+    );
+    assert!(ran.out.contains("2,000-1,000,000"), "{}", ran.out);
+    for rep in bench.reps() {
+        let (ops, window_s) = (count(&rep, "ops") as f64, rep["window_ns"].as_f64().unwrap() / 1e9);
+        // However many came back before: those of a window, and the operation that had begun when it opened.
+        assert!(ops <= 20.0 + 2000.0 * window_s + 1.0, "{ops} in {window_s} s");
+    }
+    let run = bench.run_folder();
+    bench.run(&["run", "--resume", run.to_str().unwrap()]).exits(2).says("has burst credits on `disk`");
+    let variants = ["run", "s.toml", "--variant", "a:", "--variant", "b:"];
+    bench.run(&variants).exits(2).says("each variant would begin with all of them");
+}

@@ -12,6 +12,7 @@ mod paced;
 mod resume;
 mod retry;
 mod run;
+mod slowed;
 mod stalls;
 mod streams;
 mod training;

@@ -38,9 +38,12 @@ pub(crate) fn asks(of: &LineAsks) -> String {
     });
     let crossover =
         of.crossover_bytes.map(|size| format!("requests bind below {}, bandwidth above", bytes(size)));
-    let unreachable = of
-        .unreachable
-        .map(|(bound, bps)| format!("not reached at any depth: {} at {}", bound.words(), format_bps(bps)));
+    let until =
+        of.bursts_to_bps.map(|bps| format!(" once its credits are spent, and {} before", format_bps(bps)));
+    let unreachable = of.unreachable.map(|(bound, bps)| {
+        let until = until.unwrap_or_default();
+        format!("not reached at any depth: {} at {}{until}", bound.words(), format_bps(bps))
+    });
     let parts = [in_flight, connections, prefixes, transfer, crossover, unreachable];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let asked =
@@ -93,12 +96,19 @@ mod tests {
             transfer: Some(Transfer { share: 0.0357, half_bytes: 2.7e6 }),
             crossover_bytes: None,
             unreachable: Some((Bound::RequestRate, 550e6)),
+            bursts_to_bps: None,
         };
         assert_eq!(
             asks(&of),
             "read 100,000 B: the line asks for 9,000/s: 280 in flight, 28 MB; at least 10 connections; 1 prefix; \
              bytes move in 3.6 % of a read's time, in half of it at 2.7 MB; not reached at any depth: \
              request-rate-bound at 550 MB/s"
+        );
+        let bursts = asks(&LineAsks { bursts_to_bps: Some(5.5e9), ..of });
+        assert!(
+            bursts
+                .ends_with("request-rate-bound at 550 MB/s once its credits are spent, and 5.5 GB/s before"),
+            "{bursts}"
         );
     }
 

@@ -20,6 +20,7 @@ pub(super) fn resolve(written: &Expect) -> Option<plan::Expect> {
             requests_per_s: written.requests_per_second.given().map(|entry| entry.value.0),
             prefixes: 1,
             seek_s: seconds(&written.seek),
+            ..Settings::default()
         },
     })
 }

@@ -36,6 +36,7 @@ pub(super) fn resolve<'w>(
             }
             Address::Nfs(_) | Address::S3(_) | Address::Azure(_) => {
                 network::resolve(target, tasks, at, problems)
+                    .filter(|resolved| may_be_served(resolved, problems))
             }
         };
         resolved.map(|resolved| Resolved { tiers: tiers.of(&target.name.text), ..resolved })
@@ -115,8 +116,24 @@ fn refuse_servers(written: &Target, target: &plan::Target, problems: &mut Proble
         .at(place, "asks for it, itself or by its profile")
         .also_if(written.at.span(), what);
     problems
-        .push(problem.help("a path takes first_byte, metadata, requests_per_second, total_rate and seek"));
+        .push(problem.help("a path takes first_byte, metadata, requests_per_second, request_burst, total_rate, rate_burst and seek"));
     None
+}
+
+/// Whether a target is asked for what its server can be like; if not, it is refused.
+fn may_be_served(resolved: &Resolved<'_>, problems: &mut Problems) -> bool {
+    let Some(emulation) = &resolved.target.emulate else { return true };
+    let key = match emulation {
+        plan::Emulation { request_burst: Some(_), .. } => "request_burst",
+        plan::Emulation { byte_burst: Some(_), .. } => "rate_burst",
+        _ => return true,
+    };
+    let place = resolved.written.emulate.key().unwrap_or(resolved.at());
+    let problem = Problem::new(format!("`emulate.{key}` means nothing of a server that feedline starts"))
+        .at(place, "asks for it")
+        .also_if(resolved.written.at.span(), "is served");
+    problems.push(problem.help("play it on a path: at = \"/mnt/data\", with `emulate` there"));
+    false
 }
 
 /// Refuses what is written beside the queues of a path that is slowed down: it would go as fast as it goes.

@@ -2,6 +2,7 @@
 
 use plan::{Delay, Emulation, Faults};
 
+use super::burst::{self, RateBurst, RequestBurst};
 use crate::diagnostic::{Problem, Problems};
 use crate::document::{Node, Value};
 use crate::reader::{Field, Plain, Written, wrong_type};
@@ -12,8 +13,9 @@ table! {
     /// A server on this machine in place of the one at the address, or a path that is slowed down. Everything that is not asked
     /// for is left as fast as it goes.
     pub(crate) struct Emulate {
-        /// What the other keys start from: s3-like (AWS's own figures), nfs-1gbe-like (a link of 1 Gb/s) or hdd-like (one
-        /// rotating disk). Default: none, as fast as it goes.
+        /// What the other keys start from: s3-like (AWS's own figures), nfs-1gbe-like (a link of 1 Gb/s), hdd-like (one
+        /// rotating disk), or any storage behind a link: wifi-like, same-region-like, cross-region-like. Default: none, as fast as
+        /// it goes.
         profile: Profile,
         /// From a request to the first byte of its data: a duration, or a table of two.
         first_byte: Wait,
@@ -22,10 +24,14 @@ table! {
         /// Requests a second that one prefix (S3) or the server (NFS) takes; those beyond are refused at once. Operations a second
         /// that a path takes; those beyond wait.
         requests_per_second: Number,
+        /// What a path gives above `requests_per_second` until its credits are spent.
+        request_burst: RequestBurst,
         /// What one connection gets, at most (nfs://, s3://).
         connection_rate: Rate,
         /// What all connections, or all operations on a path, get together, at most.
         total_rate: Rate,
+        /// What a path gives above `total_rate` until its credits are spent.
+        rate_burst: RateBurst,
         /// A head that moves: time of a move, before each read that does not follow the one before it. Reads are then
         /// served one at a time.
         seek: Duration,
@@ -38,13 +44,34 @@ table! {
 
 impl Table for Emulate {
     const EXAMPLE: &'static str = "{ profile = \"s3-like\" }";
+
+    fn check(&self, problems: &mut Problems) {
+        // What was wrong has been reported, and says nothing of what was meant.
+        let (Some(base), false) = (self.base(), self.is_wrong()) else { return };
+        let named = |key: &str| format!("{}.{key}", self.name.text);
+        let requests = self.request_burst.given().and_then(|entry| entry.value.resolved());
+        let requests_per_s = self.requests_per_second.optional().flatten().or(base.requests_per_s);
+        let request_burst = (named("request_burst"), self.request_burst.key(), requests);
+        burst::check(request_burst, ("requests_per_second", requests_per_s), problems);
+        let bytes = self.rate_burst.given().and_then(|entry| entry.value.resolved());
+        let total_bps = self.total_rate.optional().flatten().or(base.total_bps);
+        burst::check(
+            (named("rate_burst"), self.rate_burst.key(), bytes),
+            ("total_rate", total_bps),
+            problems,
+        );
+    }
 }
 
 impl Emulate {
+    /// What its profile says; `None` where that is none.
+    fn base(&self) -> Option<Emulation> {
+        Some(self.profile.entry()?.and_then(|profile| plan::profile(profile.value.0)).unwrap_or_default())
+    }
+
     /// In plain types, what is written over what the profile says; `None` when something in it was wrong.
     pub(crate) fn resolved(&self) -> Option<Emulation> {
-        let base =
-            self.profile.entry()?.and_then(|profile| plan::profile(profile.value.0)).unwrap_or_default();
+        let base = self.base()?;
         Some(Emulation {
             profile: base.profile,
             // Each key over the profile's own figure, so that one of them can be changed and the rest stays
@@ -55,6 +82,8 @@ impl Emulate {
             requests_per_s: self.requests_per_second.optional()?.or(base.requests_per_s),
             connection_bps: self.connection_rate.optional()?.or(base.connection_bps),
             total_bps: self.total_rate.optional()?.or(base.total_bps),
+            request_burst: self.request_burst.resolved(RequestBurst::resolved)?.or(base.request_burst),
+            byte_burst: self.rate_burst.resolved(RateBurst::resolved)?.or(base.byte_burst),
             seek_ns: self.seek.optional()?.or(base.seek_ns),
             faults: self.faults.resolved(FaultsTable::resolved)?.unwrap_or(base.faults),
         })

@@ -4,6 +4,7 @@
 
 mod about;
 mod address;
+mod burst;
 mod checkpoint;
 mod checkpoint_need;
 mod copy;

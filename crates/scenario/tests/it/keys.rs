@@ -38,6 +38,9 @@ const EVEN: &str = "targets.t.emulate={ first_byte = { from = \"1ms\", to = \"9m
 const SKEWED: &str = "targets.t.emulate={ first_byte = { p50 = \"1ms\", p99 = \"9ms\" }, metadata = { p50 = \"1ms\", \
                       p99 = \"9ms\" } }";
 const FAULTS: &str = "targets.t.emulate={ faults = { reset = 0.1 } }";
+const REQUEST_BURST: &str =
+    "targets.t.emulate={ requests_per_second = 300, request_burst = { per_second = 3000, credits = 5.4e6 } }";
+const RATE_BURST: &str = "targets.t.emulate={ total_rate = \"40 MB/s\", rate_burst = { rate = \"250 MB/s\", credits = \"1 TiB\" } }";
 const BESIDE: &str = "targets.u={ at = \"/mnt/u\" }";
 const COPY: &str = "copy={ from = \"t\", to = \"u\" }";
 const PACK: &str = "copy.pack=webdataset";
@@ -152,6 +155,28 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("targets.*.emulate.metadata.p50", &[S3, SKEWED], "targets.t.emulate.metadata.p50=2ms"),
     ("targets.*.emulate.metadata.p99", &[S3, SKEWED], "targets.t.emulate.metadata.p99=8ms"),
     ("targets.*.emulate.requests_per_second", &[S3, EMULATE], "targets.t.emulate.requests_per_second=100"),
+    (
+        "targets.*.emulate.request_burst",
+        &[REQUEST_BURST],
+        "targets.t.emulate.request_burst={ per_second = 900, credits = 1e3 }",
+    ),
+    (
+        "targets.*.emulate.request_burst.per_second",
+        &[REQUEST_BURST],
+        "targets.t.emulate.request_burst.per_second=900",
+    ),
+    (
+        "targets.*.emulate.request_burst.credits",
+        &[REQUEST_BURST],
+        "targets.t.emulate.request_burst.credits=1000",
+    ),
+    (
+        "targets.*.emulate.rate_burst",
+        &[RATE_BURST],
+        "targets.t.emulate.rate_burst={ rate = \"90 MB/s\", credits = \"1 GB\" }",
+    ),
+    ("targets.*.emulate.rate_burst.rate", &[RATE_BURST], "targets.t.emulate.rate_burst.rate=90 MB/s"),
+    ("targets.*.emulate.rate_burst.credits", &[RATE_BURST], "targets.t.emulate.rate_burst.credits=1 GB"),
     ("targets.*.emulate.connection_rate", &[S3, EMULATE], "targets.t.emulate.connection_rate=10 MB/s"),
     ("targets.*.emulate.total_rate", &[S3, EMULATE], "targets.t.emulate.total_rate=1 Gb/s"),
     ("targets.*.emulate.seek", &[S3, EMULATE], "targets.t.emulate.seek=8ms"),

@@ -224,6 +224,24 @@ fn paths_that_are_slowed_down() {
 }
 
 #[test]
+fn burst_credits() {
+    let of_path = |emulate: &str| format!("targets.b = {{ at = \"/mnt/b\", emulate = {{ {emulate} }} }}");
+    let requests = "requests_per_second = 300, request_burst = { per_second = 3000, credits = 5.4e6 }";
+    let lines = [
+        of_path("request_burst = { per_second = 3000, credits = 5.4e6 }"),
+        of_path("profile = \"hdd-like\", rate_burst = { rate = \"200 MB/s\", credits = \"1 GB\" }"),
+        of_path("requests_per_second = 300, request_burst = { per_second = 3000 }"),
+        of_path("total_rate = \"40 MB/s\", rate_burst = { credits = \"1 TiB\", rate = 250 }"),
+        of_path("total_rate = \"40 MB/s\", rate_burst = {}"),
+        of_path(&requests.replace("5.4e6", "0")),
+        format!("targets.b = {{ at = \"s3://train/b\", emulate = {{ {requests} }} }}"),
+        "targets.b = { at = \"nfs://demo/e\", emulate = { profile = \"nfs-1gbe-like\", rate_burst = { rate = \"1 GB/s\", credits = \"1 GB\" } } }"
+            .to_owned(),
+    ];
+    insta::assert_snapshot!(refusals(&lines.each_ref().map(String::as_str)));
+}
+
+#[test]
 fn maps() {
     insta::assert_snapshot!(refusals(&[
         "targets.b = { at = \"/mnt/b\", engine = [\"mmap\", \"io_uring\"] }\nload.cache = [\"cold\", \"bypass\"]",

@@ -54,7 +54,8 @@ pub(crate) fn accepted_keys() -> BTreeSet<String> {
     let text = "_ = 1\nneed._ = 1\nneed.checkpoint._ = 1\ndataset._ = 1\ntargets.t._ = 1\n\
                 targets.t.about._ = 1\ntargets.t.price._ = 1\ntargets.t.emulate._ = 1\n\
                 targets.t.emulate.first_byte._ = 1\ntargets.t.emulate.metadata._ = 1\n\
-                targets.t.emulate.faults._ = 1\nload._ = 1\ncache_tier._ = 1\ntraining._ = 1\ntraining.decode._ = 1\ncheckpoint._ = 1\nmeasure._ = 1\ngate._ = 1\n\
+                targets.t.emulate.faults._ = 1\ntargets.t.emulate.request_burst._ = 1\n\
+                targets.t.emulate.rate_burst._ = 1\nload._ = 1\ncache_tier._ = 1\ntraining._ = 1\ntraining.decode._ = 1\ncheckpoint._ = 1\nmeasure._ = 1\ngate._ = 1\n\
                 gate.regression._ = 1\ngate.proof._ = 1\nexpect._ = 1\ncopy._ = 1\n";
     let source = Source { name: "keys.toml".to_owned(), text: text.to_owned() };
     let scenario = scenario::parse(&source, &[]);
@@ -183,6 +184,9 @@ fn the_schema_agrees_with_the_reader_on_values() {
         "targets.u = { at = \"nfs://a/b\", emulate = { metadata = 20 } }",
         "targets.u = { at = \"nfs://a/b\", emulate = { faults = { stale = 0, reset = 1 } } }",
         "targets.u = { at = \"nfs://a/b\", emulate = { faults = { reset = 1.5 } } }",
+        "targets.u = { at = \"/mnt/u\", emulate = { requests_per_second = 300, request_burst = { per_second = 3000, credits = 5.4e6 } } }",
+        "targets.u = { at = \"/mnt/u\", emulate = { total_rate = \"40 MB/s\", rate_burst = { rate = \"250 MB/s\" } } }",
+        "targets.u = { at = \"/mnt/u\", emulate = { total_rate = \"40 MB/s\", rate_burst = { credits = \"1 TiB\" } } }",
         "targets.u = { at = \"nfs://a/b\", emulate = {} }",
         "targets.u = { at = \"~/b\" }",
         "targets.u = { at = \"null:\" }",

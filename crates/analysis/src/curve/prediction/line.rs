@@ -25,6 +25,8 @@ pub struct LineAsks {
     pub crossover_bytes: Option<f64>,
     /// The lowest limit and the bytes per second at it, where the line lies above: no depth helps.
     pub unreachable: Option<(Bound, f64)>,
+    /// The same while credits last, where the storage has any: it may be above the line.
+    pub bursts_to_bps: Option<f64>,
 }
 
 /// What has to be in flight.
@@ -79,8 +81,9 @@ impl LineAsks {
         // A limit on requests is one of each prefix (S3), while the bandwidth is one of all.
         let of_prefixes = |per_s: f64| per_s * f64::from(settings.prefixes.max(1));
         // At the greatest depth the latency binds nothing, and what is left is what no depth can raise.
-        let limits = settings.limits(operation, InFlight::of(u32::MAX));
-        let lowest = limits.min_by(|a, b| a.0.total_cmp(&b.0));
+        let lowest = |settings: &Settings| {
+            settings.limits(operation, InFlight::of(u32::MAX)).min_by(|a, b| a.0.total_cmp(&b.0))
+        };
         Self {
             operation: cell.cell.operation.to_string(),
             bytes,
@@ -93,9 +96,13 @@ impl LineAsks {
                 .total_bps
                 .zip(settings.requests_per_s)
                 .map(|(bps, per_s)| bounds::crossover_bytes(bps, of_prefixes(per_s))),
-            unreachable: lowest
+            unreachable: lowest(settings)
                 .filter(|(limit, _)| *limit < ops_per_s)
                 .map(|(limit, bound)| (bound, limit * bytes)),
+            bursts_to_bps: settings
+                .bursting()
+                .and_then(|bursting| lowest(&bursting))
+                .map(|(limit, _)| limit * bytes),
         }
     }
 }

@@ -1,5 +1,5 @@
 use feed::bounds::Bound;
-use record::{Claim, Expect, ExpectFigures, ExpectTarget};
+use record::{Claim, Expect, ExpectBurst, ExpectFigures, ExpectTarget};
 
 use super::{ClaimDifference, ClaimFigure};
 use crate::fixture::{Builder, rep};
@@ -12,6 +12,8 @@ const STORE: ExpectFigures = ExpectFigures {
     connection_bps: Some(90e6),
     total_bps: None,
     requests_per_s: Some(5_500.0),
+    byte_burst: None,
+    request_burst: None,
     seek_s: None,
 };
 
@@ -76,6 +78,26 @@ fn each_cell_has_its_bound_and_says_how_far_off_it_is() {
     assert_eq!(found.collect::<Vec<_>>(), expected);
     assert!((target.cells[0].predicted.ops_per_s - 32.14).abs() < 0.01);
     assert!((target.cells[3].predicted.bps - 550e6).abs() < 1.0);
+}
+
+#[test]
+fn what_bursts_is_predicted_between_both_rates() {
+    let volume = ExpectFigures {
+        requests_per_s: Some(300.0),
+        request_burst: Some(ExpectBurst { per_s: 3_000.0, credits: 5.4e6 }),
+        ..ExpectFigures::default()
+    };
+    // Credits ran out in the middle of the third; the fourth is slower than what is left without any.
+    let points = [(4, 3_290.0), (8, 2_990.0), (16, 900.0), (32, 240.0), (64, 4_500.0)];
+    let summary = measured(&points, Some(Expect { claim: None, targets: way(Some(volume)) }));
+    let cells = &predictions(&summary).targets[0].cells;
+    let found: Vec<(f64, bool)> =
+        cells.iter().map(|cell| ((cell.ratio() * 100.0).round(), cell.agrees())).collect();
+    assert_eq!(found, [(110.0, true), (100.0, true), (100.0, true), (80.0, false), (150.0, false)]);
+    let one = &cells[0];
+    assert_eq!((one.predicted.ops_per_s, one.bursting.unwrap().ops_per_s), (300.0, 3_000.0));
+    let asks = &predictions(&summary).targets[0].at_line[0];
+    assert_eq!(asks.bursts_to_bps, Some(300e6), "the line of 900 MB/s is not reached then either");
 }
 
 #[test]
