@@ -72,7 +72,7 @@ pub struct ExpectFigures {
     pub seek_s: Option<f64>,
 }
 
-/// What a limit gives above its rate until credits are spent, which come back at that rate. Since format 1.13.
+/// What a limit gives above its rate until credits are spent, which come back at that rate. Since format 1.12.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ExpectBurst {
     /// Units per second while credits last.

@@ -6,11 +6,12 @@ use std::path::Path;
 use record::testing;
 use record::{
     AxisWords, CacheProof, Captured, Ceiling, Cell, Checkpoint, CheckpointNeed, CheckpointOutcome,
-    CheckpointPlan, CopyPlan, Dataset, Device, Emulated, Emulation, End, Environment, Epoch, Fact, Gate,
-    Interval, Limit, Line, LoadAverage, Margin, Measure, Memory, Mixing, Need, Network, NfsMount,
-    NotLookedAt, NotRun, OtherProgram, Outage, Outcome, Pace, Proof, Redactor, Rep, RepIntervals, Reread,
-    Role, Run, RunWriter, Segment, Skipped, System, Target, Tier, Tool, Trained, TrainedAccelerator,
-    TrainedStep, Training, Usage, Variant, counter, encode, new_histogram, new_interval_histogram,
+    CheckpointPlan, CopyPlan, Dataset, Device, Emulated, Emulation, End, Environment, Epoch, Expect,
+    ExpectBurst, ExpectFigures, ExpectTarget, Fact, Gate, Interval, Limit, Line, LoadAverage, Margin,
+    Measure, Memory, Mixing, Need, Network, NfsMount, NotLookedAt, NotRun, OtherProgram, Outage, Outcome,
+    Pace, Proof, Redactor, Rep, RepIntervals, Reread, Role, Run, RunWriter, Segment, Skipped, System, Target,
+    Tier, Tool, Trained, TrainedAccelerator, TrainedStep, Training, Usage, Variant, counter, encode,
+    new_histogram, new_interval_histogram,
 };
 
 pub(crate) const SCENARIO: &str = "version = 1\ntargets.data = { at = \"/mnt/data/bench\" }\n";
@@ -75,6 +76,7 @@ pub(crate) fn run() -> Run {
             ..testing::measure(2)
         },
         gate: gate(),
+        expect: Some(expect()),
         variant: Some(Variant {
             name: "base".to_owned(),
             group: "20261121T044123Z-sample-3f9a".to_owned(),
@@ -95,6 +97,23 @@ fn dataset() -> Dataset {
         packing: vec![testing::fact("shard_size", "128 KiB")],
         ..testing::dataset("data", 100, 131_072)
     }
+}
+
+fn expect() -> Expect {
+    let figures = ExpectFigures {
+        requests_per_s: Some(300.0),
+        request_burst: Some(ExpectBurst { per_s: 3000.0, credits: 5_400_000.0 }),
+        ..ExpectFigures::default()
+    };
+    let target = ExpectTarget {
+        target: "data".to_owned(),
+        prefixes: 1,
+        one_at_a_time: false,
+        lookups_per_file: 1,
+        in_parts: false,
+        emulated: Some(figures),
+    };
+    Expect { claim: None, targets: vec![target] }
 }
 
 fn gate() -> Gate {
