@@ -42,7 +42,8 @@ def rank_and_world() -> tuple[int, int]:
     for rank, world in (
         ("RANK", "WORLD_SIZE"),
         ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
-        ("SLURM_PROCID", "SLURM_NTASKS"),
+        # Of the step and not of the job: SLURM_NTASKS stands in a batch script too, which is one process.
+        ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
     ):
         if os.environ.get(rank, "").isdigit() and os.environ.get(world, "").isdigit():
             return int(os.environ[rank]), int(os.environ[world])

@@ -53,7 +53,9 @@ class Waits:
         """Which batches began a pass."""
         self.error: str | None = None
         """Kind of the error with which the loader ended, if one did; its words may hold secrets and are not kept."""
-        self.gpu = accelerators.Events.where_there_is_cuda(0) if events else None
+        self.unwritten: str | None = None
+        """Why the file of this rank does not hold all of this, if one was asked for."""
+        self.gpu: accelerators.Events | None = None
         self._events = events
         self._began_ns: int | None = None
         self._asked_ns = 0
@@ -157,6 +159,8 @@ class Waits:
             said.append(f"{len(self.step_ns)} batches are too few for an interval: {spans.BATCHES_MIN + 1} at least")
         if self.error:
             said.append(f"it ended with {self.error}")
+        if self.unwritten:
+            said.append(self.unwritten)
         if not self.alike():
             said.append("batches have different numbers of samples")
         return said
@@ -184,10 +188,10 @@ def _share(span: Span | None) -> Span | None:
 class Pass:
     """One pass over a loader, with a look at the clock around each batch."""
 
-    def __init__(self, inner: Iterator[Any], waits: Waits, ended: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, inner: Iterator[Any], waits: Waits, record: Callable[..., None] = lambda last=False: None) -> None:
         self._inner = inner
         self._waits = waits
-        self._ended = ended
+        self._record = record
 
     def __iter__(self) -> Pass:
         return self
@@ -197,17 +201,15 @@ class Pass:
         if waits.full:
             return next(self._inner)
         waits.ask()
-        if waits.full:
-            self._ended()
+        self._record(last=waits.full)
         try:
             batch = next(self._inner)
         except StopIteration:
             waits.end()
-            self._ended()
             raise
         except BaseException as error:
             waits.failed(error)
-            self._ended()
+            self._record(last=True)
             raise
         waits.came(batch)
         return batch
