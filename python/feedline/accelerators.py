@@ -5,6 +5,7 @@ Nothing here imports a framework. What a job has not imported, it does not use.
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from array import array
@@ -123,6 +124,7 @@ def follow_prepare(accelerate: Any, watched: type, around: Callable[[Any, Any], 
     if kind is None or original is None or getattr(original, "feedline_follows", False):
         return
 
+    @functools.wraps(original)
     def prepare_data_loader(self: Any, data_loader: Any, *arguments: Any, **named: Any) -> Any:
         if not issubclass(type(data_loader), watched):
             return original(self, data_loader, *arguments, **named)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from array import array
+from collections import UserDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,17 +19,27 @@ Clock = Callable[[], int]
 
 
 def samples_of(batch: Any) -> int:
-    """Samples of a batch as its outermost shape or length says, 0 where nothing says it."""
+    """Samples of a batch as its outermost shape or length says, 0 where nothing says it: a batch never fails by being counted."""
+    try:
+        return _samples_of(batch)
+    except Exception:
+        return 0
+
+
+def _samples_of(batch: Any) -> int:
     for _ in range(4):
         shape = getattr(batch, "shape", None)
         if shape is not None:
-            return int(shape[0]) if len(shape) else 0
-        if isinstance(batch, dict) or hasattr(batch, "keys"):
-            batch = next(iter(batch.values()), None)
+            return int(shape[0])
+        if isinstance(batch, UserDict):
+            batch = batch.data
+        elif isinstance(batch, dict):
+            # Not the batch's own `values`, which may be what makes them.
+            batch = next(iter(dict.values(batch)), None)
         elif isinstance(batch, (list, tuple)) and batch and hasattr(batch[0], "shape"):
             batch = batch[0]
         else:
-            return len(batch) if hasattr(batch, "__len__") else 0
+            return 0 if isinstance(batch, (str, bytes)) or hasattr(batch, "keys") else len(batch)
     return 0
 
 
@@ -193,6 +204,9 @@ class Pass:
         self._waits = waits
         self._record = record
 
+    def __new__(cls, inner: Iterator[Any], *more: Any) -> Pass:
+        return super().__new__(_SizedPass if hasattr(type(inner), "__len__") else cls)
+
     def __iter__(self) -> Pass:
         return self
 
@@ -216,3 +230,10 @@ class Pass:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
+
+
+class _SizedPass(Pass):
+    """Over an iterator that has a length: one that has none must not seem to have one."""
+
+    def __len__(self) -> int:
+        return len(self._inner)  # type: ignore[arg-type]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import errno
+import inspect
 import json
 import multiprocessing
 import os
 import pickle
 import tempfile
 import unittest
+from collections import UserDict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -84,6 +86,33 @@ class Figures(unittest.TestCase):
         for batch, count in ((array, 8), ([array, array], 8), ({"x": [array]}, 8), (Batch([1, 2]), 2), (3, 0), ({}, 0)):
             self.assertEqual(samples_of(batch), count, batch)
 
+    def test_counting_samples_never_fails_and_makes_no_batch(self) -> None:
+        class Lazy(dict):
+            def values(self) -> Any:
+                raise AssertionError("made")
+
+        class Decoding:
+            """As a lazy row of `datasets`: its values are decoded as they are asked for."""
+
+            def keys(self) -> Any:
+                return ["x"]
+
+            def __len__(self) -> int:
+                return 1
+
+            values = __getitem__ = Lazy.values
+
+        class Lengthless:
+            def __len__(self) -> int:
+                raise RuntimeError("no length")
+
+        shapes = [SimpleNamespace(shape=shape) for shape in (lambda: (3,), (None, 3), 5, ())]
+        for batch in (*shapes, Decoding(), Lengthless(), "words", None):
+            self.assertEqual(samples_of(batch), 0, batch)
+        self.assertEqual(samples_of(Lazy(x=[1, 2])), 2)
+        self.assertEqual(samples_of(UserDict(x=[1, 2])), 2)
+        self.assertEqual(len(list(feedline.wrap([Lengthless()] * 3))), 3)
+
     def test_unlike_batches_are_told_but_not_the_rest_at_the_end(self) -> None:
         for sizes, alike in (([8] * 20 + [3], True), ([8, 4] * 10, False)):
             loader = feedline.wrap(Own([Batch(range(size)) for size in sizes]))
@@ -119,6 +148,27 @@ class Passive(unittest.TestCase):
         self.assertFalse(hasattr(own, "epoch"))
         self.assertEqual(len(feedline.wrap(Loader(World(1), 1, 1, batches=9))), 9)
 
+    def test_a_pass_has_a_length_where_the_loaders_own_has_one(self) -> None:
+        class Sized:
+            def __init__(self) -> None:
+                self.left = [3, 2]
+
+            def __len__(self) -> int:
+                return 2
+
+            def __next__(self) -> int:
+                if not self.left:
+                    raise StopIteration
+                return self.left.pop()
+
+        class Passes:
+            def __iter__(self) -> Any:
+                return Sized()
+
+        loader = feedline.wrap(Passes())
+        self.assertEqual((len(iter(loader)), list(loader)), (2, [2, 3]))
+        self.assertFalse(hasattr(iter(feedline.wrap(Own([]))), "__len__"))
+
     def test_a_copy_and_what_another_process_gets_is_the_loader_itself(self) -> None:
         loader = feedline.wrap(Own([Batch([1])]))
         for other in (copy.deepcopy(loader), pickle.loads(pickle.dumps(loader))):
@@ -153,6 +203,7 @@ class Passive(unittest.TestCase):
     def test_what_accelerate_builds_from_a_watched_loader_is_watched(self) -> None:
         class Accelerator:
             def prepare_data_loader(self, data_loader: Any) -> Any:
+                """Its own words."""
                 return Own([Batch([at, at]) for (at,) in data_loader.batches])
 
         accelerators.follow_prepare(SimpleNamespace(Accelerator=Accelerator), type(feedline.wrap([1])).__mro__[1], _around)
@@ -161,6 +212,7 @@ class Passive(unittest.TestCase):
         self.assertEqual(list(prepared), [[1, 1], [2, 2]])
         self.assertEqual(len(feedline.waits(loader).step_ns), 2)
         self.assertIs(type(Accelerator().prepare_data_loader(Own([Batch([1])]))), Own)
+        self.assertEqual(list(inspect.signature(Accelerator.prepare_data_loader).parameters), ["self", "data_loader"])
 
 
 def _around(watched: Any, prepared: Any) -> Any:
