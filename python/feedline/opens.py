@@ -151,7 +151,9 @@ def hearing(loader: Any) -> Iterator[Opens]:
                 stop()
             _gather(Path(folder), found)
         if list(Path(folder).glob("*.torn")):
-            raise OSError(f"the list of opened files could not be written to {folder}: is there room? TMPDIR=/its/path names another")
+            raise OSError(
+                f"the list of opened files could not be written to {folder}: is there room? TMPDIR=/its/path names another"
+            )
 
 
 def _gather(folder: Path, found: Opens) -> None:

@@ -23,7 +23,7 @@ from .stamps import Waits
 VERSION = 2
 KEYS = ("rank", "world", "wait_ns", "step_ns", "begins", "error")
 KEYS_SINCE_2 = ("began_unix_ns", "wrote_unix_ns", "cuda")
-# A rank is named as the slowest where it waited longest in so many of the blocks, and longer than any other by this share of the time.
+# A rank is named as the slowest where it waited longest in so many blocks, and longer than any other by this share of the time.
 BLOCKS_NAMED = spans.BLOCKS - 1
 WAIT_SHARE_MIN = 0.05
 # The first file is written once its batches say something.
@@ -33,8 +33,8 @@ BATCHES_FIRST = spans.BATCHES_MIN + 1
 class Writer:
     """Writes what one rank measured.
 
-    A file is written anew each time that there are twice as many batches as in the last one, and at the end. So a job that is killed
-    leaves half of its batches at least, and what a batch costs does not grow with their number or with that of the passes.
+    A file is written anew each time that there are twice as many batches as in the last one, and at the end. So a job that is
+    killed leaves half of its batches at least, and what a batch costs does not grow with their number or with that of the passes.
     """
 
     def __init__(self, folder: str | os.PathLike[str], waits: Waits) -> None:
@@ -182,14 +182,14 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _of_one_run(told: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
-    """The files of the last run, and why they may not be of one: ranks wait for each other, so those of one run overlap in time."""
+    """Those of the last run, and why they may not be of one: ranks wait for each other, so files of one run overlap in time."""
     began_ns = max(one["began_unix_ns"] for one in told)
     run = [one for one in told if one["wrote_unix_ns"] >= began_ns]
     lacks = []
     if len(run) < len(told):
         earlier = ", ".join(str(one["rank"]) for one in told if one["wrote_unix_ns"] < began_ns)
         lacks.append(
-            f"files written before another rank began (of ranks {earlier}) are taken for those of an earlier run and left out, and "
+            f"files written before another rank began (of ranks {earlier}) are taken for an earlier run's and left out, and "
             "no rank is named: name a fresh folder for each job"
         )
     if began_ns == 0:
@@ -210,7 +210,9 @@ def _disagreements(told: list[dict[str, Any]]) -> list[str]:
         least = min(counts, key=lambda rank: counts[rank])
         lacks.append(f"ranks made different numbers of steps, rank {least} the fewest ({counts[least]})")
     if any(one["cuda"] for one in told):
-        lacks.append("stamps are those of the host, and calls of CUDA return before their work is done: no share for others is known")
+        lacks.append(
+            "stamps are those of the host, and calls of CUDA return before their work is done: no share for others is known"
+        )
     lacks += [f"rank {one['rank']} ended with {one['error']}" for one in told if one["error"]]
     return lacks
 

@@ -85,8 +85,8 @@ def wrap(
 ) -> Loader:
     """The loader, measured for its next `steps` batches; `waits(loader)` says what was found.
 
-    With `record` each rank writes a file into that folder each time that its batches have doubled, and at the end; `ranks(folder)`
-    puts them together.
+    With `record` each rank writes a file into that folder each time that its batches have doubled, and at the end;
+    `ranks(folder)` puts them together.
     """
     if _watched(loader) is not None:
         raise ValueError("this loader is wrapped already")

@@ -133,10 +133,7 @@ class Files(unittest.TestCase):
     def test_texts_are_utf_8_whatever_the_locale_says(self) -> None:
         scenario = Scenario(4, 1.5e6, 5_000, 2, 4, 16, "/dätä", ".bin", "files", opened=("ü.bin",))
         # The encoding of the locale is taken as Python starts.
-        code = (
-            "import sys, pathlib, feedline.scenario as s; "
-            f"s.{scenario!a}.save(sys.argv[1], order=sys.argv[2])"
-        )
+        code = f"import sys, pathlib, feedline.scenario as s; s.{scenario!a}.save(sys.argv[1], order=sys.argv[2])"
         with tempfile.TemporaryDirectory() as folder:
             paths = [f"{folder}/mine.toml", f"{folder}/order.txt"]
             environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}

@@ -9,6 +9,7 @@ import json
 import multiprocessing
 import os
 import pickle
+import signal
 import tempfile
 import unittest
 from collections import UserDict
@@ -259,10 +260,12 @@ class RankFiles(unittest.TestCase):
     def written(self, folder: str, rank: int, wait_ms: float, step_ms: int, steps: int = 40, **other: Any) -> None:
         told = {
             "version": 2, "rank": rank, "world": 4, "began_unix_ns": 100 + rank, "wrote_unix_ns": 200 + rank, "cuda": False,
-            "wait_ns": [int(wait_ms * MS)] * steps, "step_ns": [step_ms * MS] * steps, "begins": [0], "first_ns": [], "gap_ns": [],
-            "error": None, **other,
+            "wait_ns": [int(wait_ms * MS)] * steps, "step_ns": [step_ms * MS] * steps, "begins": [0], "first_ns": [],
+            "gap_ns": [], "error": None, **other,
         }  # fmt: skip
-        Path(folder, f"rank-{rank}.json").write_text(json.dumps({key: value for key, value in told.items() if value != "left out"}))
+        Path(folder, f"rank-{rank}.json").write_text(
+            json.dumps({key: value for key, value in told.items() if value != "left out"})
+        )
 
     def test_the_rank_whose_batches_are_late_is_told_from_those_that_wait_for_it(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -361,6 +364,14 @@ class RankFiles(unittest.TestCase):
                             path.unlink()
                 self.assertEqual(written, [17, 34, 68, 136, 272])
 
+    def test_a_rank_that_is_killed_leaves_half_of_its_batches_at_least(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            rank = multiprocessing.get_context("fork").Process(target=killed, args=(folder, 50))
+            rank.start()
+            rank.join()
+            self.assertEqual((rank.exitcode, len(self.read(folder)["step_ns"])), (-signal.SIGKILL, 34))
+            self.assertEqual(os.listdir(folder), ["rank-0.json"])
+
     def test_what_writing_takes_is_neither_a_wait_nor_a_step(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             world = World(1, noise=0)
@@ -433,6 +444,12 @@ def measured(waits: Waits, record: Any, batches: int) -> None:
         record()
         waits.came()
     waits.end()
+
+
+def killed(folder: str, batches: int) -> None:
+    for at, _batch in enumerate(feedline.wrap(Own([Batch([1])] * 1000), record=folder)):
+        if at == batches:
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 def goes_on(waits: Waits, record: Any) -> None:
