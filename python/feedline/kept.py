@@ -80,7 +80,7 @@ class Kept:
             restore(state)
 
     def restore(self) -> None:
-        """Everything as it was. What cannot be is told once the rest is restored, and never in the place of the job's own error."""
+        """Everything as it was. What cannot be is told once the rest is restored, never in the place of the job's own error."""
         failed: list[tuple[str, Exception]] = []
         for name, restore in self._back:
             try:
