@@ -5,6 +5,7 @@ Nothing here imports a framework. What a job has not imported, it does not use.
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from array import array
@@ -42,7 +43,8 @@ def rank_and_world() -> tuple[int, int]:
     for rank, world in (
         ("RANK", "WORLD_SIZE"),
         ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
-        ("SLURM_PROCID", "SLURM_NTASKS"),
+        # Of the step and not of the job: SLURM_NTASKS stands in a batch script too, which is one process.
+        ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
     ):
         if os.environ.get(rank, "").isdigit() and os.environ.get(world, "").isdigit():
             return int(os.environ[rank]), int(os.environ[world])
@@ -122,6 +124,7 @@ def follow_prepare(accelerate: Any, watched: type, around: Callable[[Any, Any], 
     if kind is None or original is None or getattr(original, "feedline_follows", False):
         return
 
+    @functools.wraps(original)
     def prepare_data_loader(self: Any, data_loader: Any, *arguments: Any, **named: Any) -> Any:
         if not issubclass(type(data_loader), watched):
             return original(self, data_loader, *arguments, **named)

@@ -339,7 +339,7 @@ def _conclude(found: Diagnosis, without_storage: Any, storage: bool) -> Report:
     doubts: list[str] = []
     if scenario is not None and storage and without_storage is None:
         parts.storage_busy, doubts = _by_feedline(found, scenario)
-    return Report(limits.find(parts), parts, found.opens, found.kept.names, scenario, doubts, _first_batch_s(found))
+    return Report(limits.find(parts), parts, found.opens, [*found.kept.names, found.kept.generators], scenario, doubts, _first_batch_s(found))
 
 
 def _first_batch_s(found: Diagnosis) -> float | None:
@@ -361,7 +361,11 @@ def _scenario(found: Diagnosis, parts: limits.Parts) -> Scenario | None:
         return None
     batches = len(look[-1].waits.wait_ns)
     each = len(found.opens.order) >= 0.5 * batch * batches
-    root, suffix = scenarios.of_files(found.opens.files)
+    try:
+        root, suffix = scenarios.of_files(found.opens.files)
+    except ValueError as error:
+        _lack(found, f"{error}: no scenario")
+        return None
     layout = "files" if each else scenarios.LAYOUTS.get(suffix)
     if layout is None or (not each and look[-1].read_bytes < 0.5 * found.opens.bytes()):
         found.lacks.append("files are read in part, or in a form that feedline does not know: no scenario")

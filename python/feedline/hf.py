@@ -26,6 +26,7 @@ class Watch(TrainerCallback):  # type: ignore[misc]
     def on_epoch_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """A pass begins."""
         self.waits.begin()
+        self._write()
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """The batches of a step are here."""
@@ -34,6 +35,7 @@ class Watch(TrainerCallback):  # type: ignore[misc]
     def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """The step is over."""
         self.waits.ask()
+        self._write()
 
     def on_log(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """Logging, evaluation and saving end here: waiting begins afterwards."""
@@ -46,3 +48,7 @@ class Watch(TrainerCallback):  # type: ignore[misc]
         """A pass is over."""
         self.waits.end()
         self._write()
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        """No batch comes any more."""
+        self._write(last=True)

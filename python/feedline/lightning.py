@@ -29,6 +29,7 @@ class Watch(Callback):  # type: ignore[misc]
     def on_train_epoch_start(self, trainer: Any, pl_module: Any) -> None:
         """A pass begins."""
         self.waits.begin()
+        self._write()
 
     def on_train_batch_start(self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int) -> None:
         """The batch is here."""
@@ -37,13 +38,18 @@ class Watch(Callback):  # type: ignore[misc]
     def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
         """The step is over."""
         self.waits.ask()
+        self._write()
 
     def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
         """A pass is over."""
         self.waits.end()
         self._write()
 
+    def on_train_end(self, trainer: Any, pl_module: Any) -> None:
+        """No batch comes any more."""
+        self._write(last=True)
+
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
         """Training ends with an error of its own."""
         self.waits.failed(exception)
-        self._write()
+        self._write(last=True)

@@ -6,13 +6,14 @@ Rust are not heard: they are named where they are loaded, and what they read is 
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import sysconfig
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,13 +30,14 @@ REMOTE_READERS = ("awscrt", "boto3", "google.cloud.storage", "s3fs", "s3torchcon
 # What stands for a connection in the list of what was opened.
 CONNECTED = "/\x00connected"
 
-# The hook of this process writes here, if anywhere: a hook cannot be taken away again.
-_sink: int | None = None
+# Where the hook of this process writes, if anywhere: a hook cannot be taken away again.
+_sink: str | None = None
 _hooked = False
 
 
 def _hear(event: str, arguments: tuple[Any, ...]) -> None:
-    if _sink is None:
+    sink = _sink
+    if sink is None:
         return
     if event == "socket.connect" and isinstance(arguments[1], tuple):
         # A connection over a network; one within the machine has a path. No file has this name.
@@ -45,35 +47,55 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
     path, _, flags = arguments
     if not isinstance(path, (str, bytes)) or not isinstance(flags, int) or flags & os.O_ACCMODE != os.O_RDONLY:
         return
-    if os.fstat(_sink).st_nlink == 0:
-        # Nobody reads it any more: workers that persist outlive the diagnosis that started them.
-        stop()
-        return
-    name = os.path.abspath(os.fsencode(path))
-    if b"\n" not in name:
-        os.write(_sink, b"%d %s\n" % (time.monotonic_ns(), name))
+    try:
+        name = os.path.abspath(os.fsencode(path))
+        if b"\n" not in name:
+            _write(sink, b"%d %s\n" % (time.monotonic_ns(), name))
+    except Exception:
+        # It would be raised by the job's own `open`. A file that is gone already has nobody who reads it: workers that persist
+        # outlive the diagnosis that started them.
+        _tear(sink)
+
+
+def _write(sink: str, line: bytes) -> None:
+    # Opened for each line: a descriptor that is kept may be closed, and be that of a file of the job, before it is written to.
+    handle = os.open(sink, os.O_WRONLY | os.O_APPEND)
+    try:
+        if os.write(handle, line) < len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    finally:
+        os.close(handle)
+
+
+def _tear(sink: str) -> None:
+    """Hears of nothing any more for that file, and says so by a name, which needs no room."""
+    global _sink
+    if _sink == sink:
+        _sink = None
+    with suppress(OSError):
+        os.rename(sink.removesuffix(".opens") + ".loaded", sink.removesuffix(".opens") + ".torn")
 
 
 def start(folder: str) -> None:
     """Hears of what this process opens from now on, into a file of its own in that folder."""
     global _sink, _hooked
     _sink = None
-    sink = os.open(os.path.join(folder, f"{os.getpid()}.opens"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     if not _hooked:
         sys.addaudithook(_hear)
         _hooked = True
     loaded = [name for name in COUNTED_READERS + UNCOUNTED_READERS + REMOTE_READERS if name in sys.modules]
     # What a worker read until now is its own code.
-    Path(folder, f"{os.getpid()}.loaded").write_text("\n".join([str(machine.bytes_read(os.getpid())), *loaded]))
+    read = str(machine.bytes_read(os.getpid()))
+    Path(folder, f"{os.getpid()}.loaded").write_text("\n".join([read, *loaded]), encoding="utf-8")
+    sink = os.path.join(folder, f"{os.getpid()}.opens")
+    os.close(os.open(sink, os.O_WRONLY | os.O_CREAT, 0o600))
     _sink = sink
 
 
 def stop() -> None:
     """Hears of nothing any more in this process."""
     global _sink
-    if _sink is not None:
-        sink, _sink = _sink, None
-        os.close(sink)
+    _sink = None
 
 
 class InWorker:
@@ -84,7 +106,9 @@ class InWorker:
         self._own = own
 
     def __call__(self, worker: int) -> None:
-        start(self._folder)
+        # A worker that is late starts when nobody hears any more.
+        with suppress(FileNotFoundError):
+            start(self._folder)
         if self._own is not None:
             self._own(worker)
 
@@ -115,14 +139,14 @@ class Opens:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the order, one path a line."""
-        Path(path).write_text("".join(f"{name}\n" for name in self.order))
+        Path(path).write_text("".join(f"{name}\n" for name in self.order), encoding="utf-8", errors="surrogateescape")
 
 
 @contextmanager
 def hearing(loader: Any) -> Iterator[Opens]:
     """What `loader` opens within; its workers are told as they start, and this process reads where it has none."""
     found = Opens()
-    with tempfile.TemporaryDirectory(prefix="feedline-") as folder:
+    with tempfile.TemporaryDirectory(prefix="feedline-", ignore_cleanup_errors=True) as folder:
         own = getattr(loader, "worker_init_fn", None)
         workers = getattr(loader, "num_workers", 0) if hasattr(loader, "worker_init_fn") else 0
         if workers:
@@ -137,13 +161,18 @@ def hearing(loader: Any) -> Iterator[Opens]:
             else:
                 stop()
             _gather(Path(folder), found)
+        if list(Path(folder).glob("*.torn")):
+            raise OSError(
+                f"the list of opened files could not be written to {folder}: is there room? TMPDIR=/its/path names another"
+            )
 
 
 def _gather(folder: Path, found: Opens) -> None:
     lines: list[tuple[int, str]] = []
     for file in sorted(folder.glob("*.opens")):
         last = b""
-        for line in file.read_bytes().splitlines():
+        # What follows the last line break is a line that was not written whole.
+        for line in file.read_bytes().split(b"\n")[:-1]:
             stamp, _, name = line.partition(b" ")
             if name == os.fsencode(CONNECTED):
                 found.connections += 1
@@ -164,7 +193,7 @@ def _gather(folder: Path, found: Opens) -> None:
             found.other_bytes += _size(opened)
     loaded = set()
     for file in folder.glob("*.loaded"):
-        start_bytes, *names = file.read_text().split()
+        start_bytes, *names = file.read_text(encoding="utf-8").split()
         loaded.update(names)
         found.worker_start_bytes += int(start_bytes) if file.stem != str(os.getpid()) else 0
     found.loaded[:] = sorted(loaded)

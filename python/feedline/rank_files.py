@@ -6,47 +6,86 @@ side by side by their count, never by time: clocks of hosts differ, and ranks th
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from multiprocessing import util
 from pathlib import Path
 from typing import Any
 
 from . import accelerators, spans
 from .stamps import Waits
 
-VERSION = 1
-# A rank is named as the slowest where it waited longest in so many of the blocks, and waits are at least this share of the time.
+# 1 did not say when a rank measured, nor whether it used CUDA.
+VERSION = 2
+KEYS = ("rank", "world", "wait_ns", "step_ns", "begins", "error")
+KEYS_SINCE_2 = ("began_unix_ns", "wrote_unix_ns", "cuda")
+# A rank is named as the slowest where it waited longest in so many blocks, and longer than any other by this share of the time.
 BLOCKS_NAMED = spans.BLOCKS - 1
 WAIT_SHARE_MIN = 0.05
+# The first file is written once its batches say something.
+BATCHES_FIRST = spans.BATCHES_MIN + 1
 
 
 class Writer:
-    """Writes what one rank measured."""
+    """Writes what one rank measured.
+
+    A file is written anew each time that there are twice as many batches as in the last one, and at the end. So a job that is
+    killed leaves half of its batches at least, and what a batch costs does not grow with their number or with that of the passes.
+    """
 
     def __init__(self, folder: str | os.PathLike[str], waits: Waits) -> None:
         self._folder = Path(folder)
         self._waits = waits
-        self._written = -1
-        self._process = os.getpid()
+        self._began_ns = 0
+        self._rank: tuple[int, int] | None = None
+        self._process = 0
+        self._written: tuple[int, str | None] = (0, None)
         self._folder.mkdir(parents=True, exist_ok=True)
-        # A job may end in the middle of a pass.
-        atexit.register(self.write)
 
-    def write(self) -> None:
-        """The file of this rank, whole or not there; nothing where nothing was measured since the last one."""
-        if self._process != os.getpid() or self._written == len(self._waits.step_ns) or not self._folder.is_dir():
+    def __call__(self, last: bool = False) -> None:
+        """Between two batches: writes where it is time, and where these are the last ones and something is new."""
+        self._began_ns = self._began_ns or time.time_ns()
+        now = (len(self._waits.step_ns), self._waits.error)
+        if self._rank is None and now != self._written:
+            self._begin()
+        if now == self._written or not last and now[0] < max(BATCHES_FIRST, 2 * self._written[0]):
             return
-        self._written = len(self._waits.step_ns)
-        rank, world = accelerators.rank_and_world()
+        if self._process != os.getpid():
+            self._waits.unwritten = "another process measured before this one: no file of this one was written"
+            return
+        self._written = now
+        self._waits.unwritten = None
+        try:
+            self._write()
+        except OSError as error:
+            self._waits.unwritten = f"no file was written to {self._folder}: {error.strerror}"
+            self._written = (now[0], self._waits.unwritten)
+        if not last:
+            # Writing is no waiting.
+            self._waits.ask()
+
+    def _begin(self) -> None:
+        # A watch is often made before there are ranks, and the process group is gone at exit.
+        self._process, self._rank = os.getpid(), accelerators.rank_and_world()
+        # atexit is not run by processes that multiprocessing forks.
+        util.Finalize(None, self, kwargs={"last": True}, exitpriority=0)
+
+    def _write(self) -> None:
+        """The file of this rank, whole or not there."""
+        assert self._rank is not None
+        rank, world = self._rank
         waits = self._waits
         told = {
             "version": VERSION,
             "rank": rank,
             "world": world,
+            "began_unix_ns": self._began_ns,
+            "wrote_unix_ns": time.time_ns(),
+            "cuda": waits.gpu is not None,
             "wait_ns": list(waits.wait_ns)[: len(waits.step_ns)],
             "step_ns": list(waits.step_ns),
             "begins": waits.begins,
@@ -55,17 +94,21 @@ class Writer:
             "error": waits.error,
         }
         handle, part = tempfile.mkstemp(dir=self._folder, prefix=f".rank-{rank}-")
-        with os.fdopen(handle, "w") as file:
-            json.dump(told, file)
-        os.replace(part, self._folder / f"rank-{rank}.json")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(json.dumps(told))
+            os.replace(part, self._folder / f"rank-{rank}.json")
+        except BaseException:
+            Path(part).unlink(missing_ok=True)
+            raise
 
 
-def writer(folder: str | os.PathLike[str] | None, waits: Waits) -> Callable[[], None]:
+def writer(folder: str | os.PathLike[str] | None, waits: Waits) -> Callable[..., None]:
     """What writes the file of this rank into a folder; nothing without one."""
-    return _nothing if folder is None else Writer(folder, waits).write
+    return _nothing if folder is None else Writer(folder, waits)
 
 
-def _nothing() -> None:
+def _nothing(last: bool = False) -> None:
     """Nobody asked for a file. It has a name, since frameworks pickle their callbacks."""
 
 
@@ -85,7 +128,7 @@ class Ranks:
     def __str__(self) -> str:
         lines = [f"{len(self.wait_share)} ranks, {self.steps} steps of each"]
         if self.slowest is None:
-            lines.append("no rank's batches hold up the others")
+            lines.append("no rank is named as the one whose batches hold up the others")
         else:
             waited = 100 * self.wait_share[self.slowest]
             lines.append(f"rank {self.slowest} holds up the others: it waits {waited:.0f} % of the time for its batches")
@@ -99,8 +142,9 @@ def ranks(folder: str | os.PathLike[str]) -> Ranks:
     files = sorted(Path(folder).glob("rank-*.json"))
     if not files:
         raise FileNotFoundError(f"no rank-*.json in {folder}: wrap(loader, record=folder) writes them")
-    told = [_read(file) for file in files]
-    lacks = _disagreements(told)
+    told, lacks = _of_one_run([_read(file) for file in files])
+    one_run = not lacks
+    lacks += _disagreements(told)
     steps = min(len(one["step_ns"]) for one in told)
     first = {begin for one in told for begin in one["begins"]}
     at = [step for step in range(steps) if step not in first]
@@ -116,27 +160,47 @@ def ranks(folder: str | os.PathLike[str]) -> Ranks:
     shares = {rank: sum(wait[rank]) / whole[rank] for rank in wait}
     if len(at) < spans.BATCHES_MIN:
         lacks.append(f"{steps} common steps are too few to name a rank: {spans.BATCHES_MIN + 1} at least")
-    slowest = _slowest(wait, shares) if len(at) >= spans.BATCHES_MIN else None
+    slowest = _slowest(wait, shares) if one_run and len(at) >= spans.BATCHES_MIN else None
     lacks.append("a rank whose step itself is slow makes all steps equally long, and is not named")
     return Ranks(steps, shares, {rank: others[rank] / whole[rank] for rank in others}, slowest, lacks)
 
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        told = json.loads(file.read_text())
-        if told["version"] != VERSION:
-            raise ValueError(f"version {told['version']}, and this package reads {VERSION}")
+        told = json.loads(file.read_text(encoding="utf-8"))
+        if told["version"] not in (1, VERSION):
+            raise ValueError(f"version {told['version']}, and this package reads 1 and {VERSION}")
+        lacking = [key for key in KEYS + (KEYS_SINCE_2 if told["version"] > 1 else ()) if key not in told]
+        if lacking:
+            raise ValueError(f"it has no {', '.join(lacking)}")
         if len(told["wait_ns"]) != len(told["step_ns"]):
             raise ValueError("waits and steps differ in number")
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{file} is not what a rank writes: {error}") from error
-    return dict(told)
+    # Files of version 1 are older than all others.
+    return {"began_unix_ns": 0, "wrote_unix_ns": 0, "cuda": False, **told}
+
+
+def _of_one_run(told: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Those of the last run, and why they may not be of one: ranks wait for each other, so files of one run overlap in time."""
+    began_ns = max(one["began_unix_ns"] for one in told)
+    run = [one for one in told if one["wrote_unix_ns"] >= began_ns]
+    lacks = []
+    if len(run) < len(told):
+        earlier = ", ".join(str(one["rank"]) for one in told if one["wrote_unix_ns"] < began_ns)
+        lacks.append(
+            f"files written before another rank began (of ranks {earlier}) are taken for an earlier run's and left out, and "
+            "no rank is named: name a fresh folder for each job"
+        )
+    if began_ns == 0:
+        lacks.append("files of version 1 do not say of which run they are, and no rank is named")
+    if len({one["world"] for one in run}) > 1:
+        lacks.append("files are of jobs with different numbers of ranks, and no rank is named: name a fresh folder for each job")
+    return run, lacks
 
 
 def _disagreements(told: list[dict[str, Any]]) -> list[str]:
     lacks = []
-    if len({one["world"] for one in told}) > 1:
-        lacks.append("files are of jobs with different numbers of ranks: name a fresh folder for each job")
     world = max(one["world"] for one in told)
     if len(told) < world:
         missing = sorted(set(range(world)) - {one["rank"] for one in told})
@@ -145,13 +209,18 @@ def _disagreements(told: list[dict[str, Any]]) -> list[str]:
     if len(set(counts.values())) > 1:
         least = min(counts, key=lambda rank: counts[rank])
         lacks.append(f"ranks made different numbers of steps, rank {least} the fewest ({counts[least]})")
+    if any(one["cuda"] for one in told):
+        lacks.append(
+            "stamps are those of the host, and calls of CUDA return before their work is done: no share for others is known"
+        )
     lacks += [f"rank {one['rank']} ended with {one['error']}" for one in told if one["error"]]
     return lacks
 
 
 def _slowest(wait: dict[int, list[int]], shares: dict[int, float]) -> int | None:
     candidate = max(shares, key=lambda rank: shares[rank])
-    if len(shares) < 2 or shares[candidate] < WAIT_SHARE_MIN:
+    next_share = max((share for rank, share in shares.items() if rank != candidate), default=None)
+    if next_share is None or shares[candidate] - next_share < WAIT_SHARE_MIN:
         return None
     length = len(wait[candidate]) // spans.BLOCKS
     longest = 0

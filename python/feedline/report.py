@@ -69,7 +69,7 @@ class Report:
         said += [("LACKS", lack) for lack in self.parts.lacks]
         said += [("DOUBT", f"feedline's reading: {doubt}") for doubt in self.storage_doubts]
         if self.restored:
-            said.append(("KEPT", f"as it was: {', '.join(self.restored)}, random state"))
+            said.append(("KEPT", f"as it was: {', '.join(self.restored)}"))
         return said
 
     def __str__(self) -> str:
@@ -99,7 +99,8 @@ class Report:
         scenario = f"<h3>As a scenario</h3><pre>{html.escape(self.scenario.text())}</pre>" if self.scenario else ""
         Path(path).write_text(
             '<!doctype html><html lang="en"><meta charset="utf-8"><title>My GPU waits</title>'
-            f"<style>{style}</style>{self._repr_html_()}{scenario}</html>\n"
+            f"<style>{style}</style>{self._repr_html_()}{scenario}</html>\n",
+            encoding="utf-8",
         )
 
 

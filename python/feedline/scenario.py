@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -105,8 +106,8 @@ class Scenario:
         """
         text = self.text(at, order)
         if order is not None:
-            Path(order).write_text("".join(f"{name}\n" for name in self.opened))
-        Path(path).write_text(text)
+            Path(order).write_text("".join(f"{name}\n" for name in self.opened), encoding="utf-8")
+        Path(path).write_text(text, encoding="utf-8")
 
     def _dataset(self, at: str | os.PathLike[str] | None, order: str | os.PathLike[str] | None) -> list[str]:
         if at is not None:
@@ -124,14 +125,22 @@ def _duration(value_ns: float) -> str:
 
 
 def of_files(files: list[str]) -> tuple[str, str]:
-    """The folder of these files and their suffix; of several kinds of files that of which there are most."""
-    kinds = Counter(os.path.splitext(path)[1] for path in files)
+    """The folder of these files and their suffix; of several kinds of files that of which there are most.
+
+    Symbolic links are followed, as feedline follows none below a folder. A ValueError says which name no scenario can hold.
+    """
+    real = [os.path.realpath(path) for path in files]
+    kinds = Counter(os.path.splitext(path)[1] for path in real)
     suffix = kinds.most_common(1)[0][0]
-    alike = [path for path in files if path.endswith(suffix)]
+    alike = [path for path in real if path.endswith(suffix)]
+    for path in alike:
+        if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in path):
+            raise ValueError(f"a control character, or what is no UTF-8, is in the name of a file: {path!r}")
     return os.path.commonpath([os.path.dirname(path) for path in alike]), suffix
 
 
 def below(root: str, suffix: str, order: list[str]) -> tuple[str, ...]:
     """The names of such files below a folder, in their order."""
     folder = os.path.join(root, "")
-    return tuple(path[len(folder) :] for path in order if path.startswith(folder) and path.endswith(suffix))
+    real = {path: os.path.realpath(path) for path in set(order)}
+    return tuple(real[path][len(folder) :] for path in order if real[path].startswith(folder) and real[path].endswith(suffix))

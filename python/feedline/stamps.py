@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from array import array
+from collections import UserDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,17 +19,27 @@ Clock = Callable[[], int]
 
 
 def samples_of(batch: Any) -> int:
-    """Samples of a batch as its outermost shape or length says, 0 where nothing says it."""
+    """Samples of a batch as its outermost shape or length says, 0 where nothing says it: a batch never fails by being counted."""
+    try:
+        return _samples_of(batch)
+    except Exception:
+        return 0
+
+
+def _samples_of(batch: Any) -> int:
     for _ in range(4):
         shape = getattr(batch, "shape", None)
         if shape is not None:
-            return int(shape[0]) if len(shape) else 0
-        if isinstance(batch, dict) or hasattr(batch, "keys"):
-            batch = next(iter(batch.values()), None)
+            return int(shape[0])
+        if isinstance(batch, UserDict):
+            batch = batch.data
+        elif isinstance(batch, dict):
+            # Not the batch's own `values`, which may be what makes them.
+            batch = next(iter(dict.values(batch)), None)
         elif isinstance(batch, (list, tuple)) and batch and hasattr(batch[0], "shape"):
             batch = batch[0]
         else:
-            return len(batch) if hasattr(batch, "__len__") else 0
+            return 0 if isinstance(batch, (str, bytes)) or hasattr(batch, "keys") else len(batch)
     return 0
 
 
@@ -53,7 +64,9 @@ class Waits:
         """Which batches began a pass."""
         self.error: str | None = None
         """Kind of the error with which the loader ended, if one did; its words may hold secrets and are not kept."""
-        self.gpu = accelerators.Events.where_there_is_cuda(0) if events else None
+        self.unwritten: str | None = None
+        """Why the file of this rank does not hold all of this, if one was asked for."""
+        self.gpu: accelerators.Events | None = None
         self._events = events
         self._began_ns: int | None = None
         self._asked_ns = 0
@@ -157,6 +170,8 @@ class Waits:
             said.append(f"{len(self.step_ns)} batches are too few for an interval: {spans.BATCHES_MIN + 1} at least")
         if self.error:
             said.append(f"it ended with {self.error}")
+        if self.unwritten:
+            said.append(self.unwritten)
         if not self.alike():
             said.append("batches have different numbers of samples")
         return said
@@ -184,10 +199,13 @@ def _share(span: Span | None) -> Span | None:
 class Pass:
     """One pass over a loader, with a look at the clock around each batch."""
 
-    def __init__(self, inner: Iterator[Any], waits: Waits, ended: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, inner: Iterator[Any], waits: Waits, record: Callable[..., None] = lambda last=False: None) -> None:
         self._inner = inner
         self._waits = waits
-        self._ended = ended
+        self._record = record
+
+    def __new__(cls, inner: Iterator[Any], *more: Any) -> Pass:
+        return super().__new__(_SizedPass if hasattr(type(inner), "__len__") else cls)
 
     def __iter__(self) -> Pass:
         return self
@@ -197,20 +215,25 @@ class Pass:
         if waits.full:
             return next(self._inner)
         waits.ask()
-        if waits.full:
-            self._ended()
+        self._record(last=waits.full)
         try:
             batch = next(self._inner)
         except StopIteration:
             waits.end()
-            self._ended()
             raise
         except BaseException as error:
             waits.failed(error)
-            self._ended()
+            self._record(last=True)
             raise
         waits.came(batch)
         return batch
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
+
+
+class _SizedPass(Pass):
+    """Over an iterator that has a length: one that has none must not seem to have one."""
+
+    def __len__(self) -> int:
+        return len(self._inner)  # type: ignore[arg-type]

@@ -21,12 +21,12 @@ Loader = TypeVar("Loader")
 class Watched:
     """A loader that is measured. All but iteration is the loader's own, its class too."""
 
-    __slots__ = ("_feedline_ended", "_feedline_loader", "_feedline_pass", "_feedline_waits")
+    __slots__ = ("_feedline_loader", "_feedline_pass", "_feedline_record", "_feedline_waits")
 
-    def __init__(self, loader: Any, waits: Waits, ended: Callable[[], None]) -> None:
+    def __init__(self, loader: Any, waits: Waits, record: Callable[..., None]) -> None:
         object.__setattr__(self, "_feedline_loader", loader)
         object.__setattr__(self, "_feedline_waits", waits)
-        object.__setattr__(self, "_feedline_ended", ended)
+        object.__setattr__(self, "_feedline_record", record)
         object.__setattr__(self, "_feedline_pass", None)
 
     # Frameworks ask isinstance(loader, DataLoader) before they do what the job needs.
@@ -36,7 +36,7 @@ class Watched:
 
     def __iter__(self) -> Pass:
         self._feedline_waits.begin()
-        return Pass(iter(self._feedline_loader), self._feedline_waits, self._feedline_ended)
+        return Pass(iter(self._feedline_loader), self._feedline_waits, self._feedline_record)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._feedline_loader, name)
@@ -85,7 +85,8 @@ def wrap(
 ) -> Loader:
     """The loader, measured for its next `steps` batches; `waits(loader)` says what was found.
 
-    With `record` each rank writes a file into that folder at the end of every pass; `ranks(folder)` puts them together.
+    With `record` each rank writes a file into that folder each time that its batches have doubled, and at the end;
+    `ranks(folder)` puts them together.
     """
     if _watched(loader) is not None:
         raise ValueError("this loader is wrapped already")
@@ -98,7 +99,7 @@ def wrap(
 
 def _around(watched: Watched, prepared: Any) -> Watched:
     """What a framework built from a watched loader, watched in its place."""
-    return _kind(prepared)(prepared, watched._feedline_waits, watched._feedline_ended)
+    return _kind(prepared)(prepared, watched._feedline_waits, watched._feedline_record)
 
 
 def _watched(loader: Any) -> Watched | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 import tempfile
 import unittest
 from dataclasses import replace
@@ -107,6 +109,37 @@ class Files(unittest.TestCase):
     def test_files_have_a_root_and_a_pattern_where_their_suffix_is_one(self) -> None:
         self.assertEqual(of_files(["/a/b/c.jpg", "/a/d/e.jpg", "/labels.json"]), ("/a", ".jpg"))
         self.assertEqual(of_files(["/a/b/c"]), ("/a/b", ""))
+
+    def test_links_are_the_files_that_they_name(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            root = os.path.realpath(folder)
+            for name in ("data", "links"):
+                os.mkdir(f"{root}/{name}")
+            for at in range(3):
+                Path(f"{root}/data/{at}.bin").touch()
+                os.symlink(f"../data/{at}.bin", f"{root}/links/{at}")
+            os.symlink("data", f"{root}/folder")
+            opened = [f"{root}/links/2", f"{root}/folder/1.bin"]
+            self.assertEqual(of_files(opened), (f"{root}/data", ".bin"))
+            self.assertEqual(below(f"{root}/data", ".bin", opened), ("2.bin", "1.bin"))
+
+    def test_names_that_no_scenario_can_hold_are_refused_in_words(self) -> None:
+        for name in ("a\tb", "a\x7fb", "a\x85b", "a\udcffb"):
+            with self.assertRaisesRegex(ValueError, "a control character, or what is no UTF-8") as raised:
+                of_files([f"/data/{name}.bin"])
+            str(raised.exception).encode()
+        self.assertEqual(_binary.toml("a\tb\x7fc\u2028"), '"a\\tb\\u007fc\u2028"')
+
+    def test_texts_are_utf_8_whatever_the_locale_says(self) -> None:
+        scenario = Scenario(4, 1.5e6, 5_000, 2, 4, 16, "/dätä", ".bin", "files", opened=("ü.bin",))
+        # The encoding of the locale is taken as Python starts.
+        code = f"import sys, pathlib, feedline.scenario as s; s.{scenario!a}.save(sys.argv[1], order=sys.argv[2])"
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [f"{folder}/mine.toml", f"{folder}/order.txt"]
+            environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+            subprocess.run([sys.executable, "-c", code, *paths], env=environment, check=True)
+            self.assertIn('at = "/dätä"', Path(paths[0]).read_text(encoding="utf-8"))
+            self.assertEqual(Path(paths[1]).read_bytes(), "ü.bin\n".encode())
 
 
 def real() -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import random
 import tempfile
 import unittest
 import warnings
@@ -12,6 +13,7 @@ from typing import Any
 
 import feedline
 from feedline import opens
+from feedline.kept import Kept
 
 
 def missing(*names: str) -> list[str]:
@@ -22,7 +24,7 @@ if missing("torch"):
     Dataset: Any = object
 else:
     import torch
-    from torch.utils.data import DataLoader, Dataset, DistributedSampler, IterableDataset
+    from torch.utils.data import BatchSampler, DataLoader, Dataset, DistributedSampler, IterableDataset, RandomSampler
 
 FILES = 80
 
@@ -155,6 +157,49 @@ class Diagnosed(Framework):
         self.assertEqual(len({str(batch) for batch in passes[2] + passes[3]}), 1)
         assert report.scenario is not None
         self.assertEqual((report.scenario.batch, report.scenario.sample_bytes, report.scenario.readers), (2, 4, 2))
+
+    def test_what_a_step_changes_of_a_module_beside_its_state_is_restored(self) -> None:
+        class Model(torch.nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.register_buffer("mean", torch.ones(4), persistent=False)
+                self.register_buffer("last", None, persistent=False)
+
+        model = torch.nn.Sequential(Model(), torch.nn.Dropout().eval())
+        mean = model[0].mean
+        kept = Kept([model])
+        model[0].mean.mul_(2)
+        model[0].mean = model[0].last = torch.zeros(4)
+        model[0].eval()
+        model[1].train()
+        kept.restore()
+        self.assertIs(model[0].mean, mean)
+        self.assertEqual((mean.tolist(), model[0].last), ([1, 1, 1, 1], None))
+        self.assertEqual([module.training for module in model.modules()], [True, True, False])
+        with self.assertRaisesRegex(ValueError, "a lazy module has no parameters before its first batch"):
+            Kept([torch.nn.LazyLinear(1)])
+
+    def test_each_generator_of_a_loader_is_as_it_was(self) -> None:
+        samples = Samples(self.folder)
+        samples.drawn = random.Random(1)
+        generator = torch.Generator().manual_seed(3)
+        sampler = RandomSampler(samples, generator=generator)
+        for loader in (
+            DataLoader(samples, 8, sampler=sampler),
+            DataLoader(samples, batch_sampler=BatchSampler(sampler, 8, False)),
+            DataLoader(samples, None, sampler=sampler),
+        ):
+            kept = Kept([], loader)
+            self.assertTrue(kept.generators.endswith("PyTorch, the loader's sampler, the dataset"), kept.generators)
+            for restore in (kept.restore_random, kept.restore):
+                before = generator.get_state(), samples.drawn.getstate()
+                list(loader.batch_sampler or loader.sampler)
+                samples.drawn.random()
+                self.assertFalse(torch.equal(generator.get_state(), before[0]))
+                restore()
+                self.assertTrue(torch.equal(generator.get_state(), before[0]))
+                self.assertEqual(samples.drawn.getstate(), before[1])
+        self.assertNotIn("the dataset", Kept([], DataLoader(samples, 8, num_workers=2)).generators)
 
     def test_what_the_workers_of_a_made_loader_open_is_heard(self) -> None:
         def fresh() -> Any:

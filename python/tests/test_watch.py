@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import copy
+import errno
+import inspect
 import json
+import multiprocessing
+import os
 import pickle
+import signal
 import tempfile
 import unittest
+from collections import UserDict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import feedline
-from feedline import accelerators
+from feedline import accelerators, rank_files
 from feedline.stamps import Waits, samples_of
 
 from .played import MS, Batch, Loader, Step, World
@@ -80,6 +87,33 @@ class Figures(unittest.TestCase):
         for batch, count in ((array, 8), ([array, array], 8), ({"x": [array]}, 8), (Batch([1, 2]), 2), (3, 0), ({}, 0)):
             self.assertEqual(samples_of(batch), count, batch)
 
+    def test_counting_samples_never_fails_and_makes_no_batch(self) -> None:
+        class Lazy(dict):
+            def values(self) -> Any:
+                raise AssertionError("made")
+
+        class Decoding:
+            """As a lazy row of `datasets`: its values are decoded as they are asked for."""
+
+            def keys(self) -> Any:
+                return ["x"]
+
+            def __len__(self) -> int:
+                return 1
+
+            values = __getitem__ = Lazy.values
+
+        class Lengthless:
+            def __len__(self) -> int:
+                raise RuntimeError("no length")
+
+        shapes = [SimpleNamespace(shape=shape) for shape in (lambda: (3,), (None, 3), 5, ())]
+        for batch in (*shapes, Decoding(), Lengthless(), "words", None):
+            self.assertEqual(samples_of(batch), 0, batch)
+        self.assertEqual(samples_of(Lazy(x=[1, 2])), 2)
+        self.assertEqual(samples_of(UserDict(x=[1, 2])), 2)
+        self.assertEqual(len(list(feedline.wrap([Lengthless()] * 3))), 3)
+
     def test_unlike_batches_are_told_but_not_the_rest_at_the_end(self) -> None:
         for sizes, alike in (([8] * 20 + [3], True), ([8, 4] * 10, False)):
             loader = feedline.wrap(Own([Batch(range(size)) for size in sizes]))
@@ -115,6 +149,27 @@ class Passive(unittest.TestCase):
         self.assertFalse(hasattr(own, "epoch"))
         self.assertEqual(len(feedline.wrap(Loader(World(1), 1, 1, batches=9))), 9)
 
+    def test_a_pass_has_a_length_where_the_loaders_own_has_one(self) -> None:
+        class Sized:
+            def __init__(self) -> None:
+                self.left = [3, 2]
+
+            def __len__(self) -> int:
+                return 2
+
+            def __next__(self) -> int:
+                if not self.left:
+                    raise StopIteration
+                return self.left.pop()
+
+        class Passes:
+            def __iter__(self) -> Any:
+                return Sized()
+
+        loader = feedline.wrap(Passes())
+        self.assertEqual((len(iter(loader)), list(loader)), (2, [2, 3]))
+        self.assertFalse(hasattr(iter(feedline.wrap(Own([]))), "__len__"))
+
     def test_a_copy_and_what_another_process_gets_is_the_loader_itself(self) -> None:
         loader = feedline.wrap(Own([Batch([1])]))
         for other in (copy.deepcopy(loader), pickle.loads(pickle.dumps(loader))):
@@ -149,6 +204,7 @@ class Passive(unittest.TestCase):
     def test_what_accelerate_builds_from_a_watched_loader_is_watched(self) -> None:
         class Accelerator:
             def prepare_data_loader(self, data_loader: Any) -> Any:
+                """Its own words."""
                 return Own([Batch([at, at]) for (at,) in data_loader.batches])
 
         accelerators.follow_prepare(SimpleNamespace(Accelerator=Accelerator), type(feedline.wrap([1])).__mro__[1], _around)
@@ -157,6 +213,7 @@ class Passive(unittest.TestCase):
         self.assertEqual(list(prepared), [[1, 1], [2, 2]])
         self.assertEqual(len(feedline.waits(loader).step_ns), 2)
         self.assertIs(type(Accelerator().prepare_data_loader(Own([Batch([1])]))), Own)
+        self.assertEqual(list(inspect.signature(Accelerator.prepare_data_loader).parameters), ["self", "data_loader"])
 
 
 def _around(watched: Any, prepared: Any) -> Any:
@@ -200,12 +257,15 @@ class Events(unittest.TestCase):
 
 
 class RankFiles(unittest.TestCase):
-    def written(self, folder: str, rank: int, wait_ms: int, step_ms: int, steps: int = 40, **other: Any) -> None:
+    def written(self, folder: str, rank: int, wait_ms: float, step_ms: int, steps: int = 40, **other: Any) -> None:
         told = {
-            "version": 1, "rank": rank, "world": 4, "wait_ns": [wait_ms * MS] * steps, "step_ns": [step_ms * MS] * steps,
-            "begins": [0], "first_ns": [], "gap_ns": [], "error": None,
+            "version": 2, "rank": rank, "world": 4, "began_unix_ns": 100 + rank, "wrote_unix_ns": 200 + rank, "cuda": False,
+            "wait_ns": [int(wait_ms * MS)] * steps, "step_ns": [step_ms * MS] * steps, "begins": [0], "first_ns": [],
+            "gap_ns": [], "error": None, **other,
         }  # fmt: skip
-        Path(folder, f"rank-{rank}.json").write_text(json.dumps({**told, **other}))
+        Path(folder, f"rank-{rank}.json").write_text(
+            json.dumps({key: value for key, value in told.items() if value != "left out"})
+        )
 
     def test_the_rank_whose_batches_are_late_is_told_from_those_that_wait_for_it(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -217,11 +277,47 @@ class RankFiles(unittest.TestCase):
             self.assertEqual(found.others_share[2], 0)
             self.assertAlmostEqual(found.others_share[0], 29 / 40)
 
-    def test_ranks_that_all_wait_alike_name_none(self) -> None:
+    def test_ranks_that_wait_alike_name_none(self) -> None:
+        # Rank 2 waits longest in each block, and by less than it takes.
+        for waits_ms in ((30, 30, 30, 30), (30, 30, 30.03, 30), (30, 30, 1, 1)):
+            with tempfile.TemporaryDirectory() as folder:
+                for rank, wait_ms in enumerate(waits_ms):
+                    self.written(folder, rank, wait_ms, 10)
+                self.assertIsNone(feedline.ranks(folder).slowest, waits_ms)
+
+    def test_a_file_of_an_earlier_run_is_left_out_and_nobody_is_named(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             for rank in range(4):
-                self.written(folder, rank, 30, 10)
+                self.written(folder, rank, 30 if rank == 3 else 1, 10)
+            self.assertEqual(feedline.ranks(folder).slowest, 3)
+            for rank in range(3):
+                self.written(folder, rank, 30 if rank == 1 else 1, 10, began_unix_ns=300, wrote_unix_ns=400)
+            found = feedline.ranks(folder)
+            self.assertEqual((found.slowest, list(found.wait_share)), (None, [0, 1, 2]))
+            self.assertIn("before another rank began (of ranks 3)", str(found))
+            self.assertIn("3 of 4 ranks wrote a file; missing: 3", str(found))
+
+    def test_ranks_of_worlds_that_differ_name_none(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for rank in range(4):
+                self.written(folder, rank, 30 if rank == 3 else 1, 10, world=4 if rank < 3 else 8)
             self.assertIsNone(feedline.ranks(folder).slowest)
+            self.assertIn("different numbers of ranks", str(feedline.ranks(folder)))
+
+    def test_files_of_version_1_are_read_and_name_none(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            since_2 = dict.fromkeys(("began_unix_ns", "wrote_unix_ns", "cuda"), "left out")
+            for rank in range(4):
+                self.written(folder, rank, 30 if rank == 3 else 1, 10, version=1, **since_2)
+            found = feedline.ranks(folder)
+            self.assertEqual((found.slowest, found.steps), (None, 40))
+            self.assertIn("version 1 do not say of which run they are", str(found))
+
+    def test_stamps_of_the_host_do_not_say_what_cuda_waits_for_others(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for rank in range(4):
+                self.written(folder, rank, 1, 10, cuda=True)
+            self.assertIn("no share for others is known", str(feedline.ranks(folder)))
 
     def test_ranks_that_disagree_are_put_together_by_count_and_told(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -238,18 +334,128 @@ class RankFiles(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             with self.assertRaisesRegex(FileNotFoundError, "no rank-"):
                 feedline.ranks(folder)
+            self.written(folder, 0, 1, 1, world="left out")
+            with self.assertRaisesRegex(ValueError, "rank-0.json is not what a rank writes: it has no world"):
+                feedline.ranks(folder)
             for wrong in ("{", '{"version": 9}', "[]"):
                 Path(folder, "rank-0.json").write_text(wrong)
                 with self.assertRaisesRegex(ValueError, "rank-0.json is not what a rank writes"):
                     feedline.ranks(folder)
 
+    def read(self, folder: str) -> Any:
+        return json.loads(Path(folder, "rank-0.json").read_text())
+
     def test_a_rank_writes_what_is_read(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            loader = feedline.wrap(Own([Batch([1])] * 30), record=folder)
+            loader = feedline.wrap(Own([Batch([1])] * 40), steps=30, record=folder)
             list(loader)
             found = feedline.ranks(folder)
             self.assertEqual((found.steps, list(found.wait_share)), (30, [0]))
             self.assertEqual([path.name for path in Path(folder).iterdir()], ["rank-0.json"])
+
+    def test_a_file_is_written_anew_when_batches_have_doubled_however_short_the_passes(self) -> None:
+        for length in (10, 400):
+            with tempfile.TemporaryDirectory() as folder:
+                written, loader = [], feedline.wrap(Own([Batch([1])] * length), record=folder)
+                for at in range(400 // length):
+                    for step, _batch in enumerate(loader):
+                        for path in Path(folder).iterdir():
+                            written += [len(self.read(folder)["step_ns"])] if at or step else []
+                            path.unlink()
+                self.assertEqual(written, [17, 34, 68, 136, 272])
+
+    def test_a_rank_that_is_killed_leaves_half_of_its_batches_at_least(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            rank = multiprocessing.get_context("fork").Process(target=killed, args=(folder, 50))
+            rank.start()
+            rank.join()
+            self.assertEqual((rank.exitcode, len(self.read(folder)["step_ns"])), (-signal.SIGKILL, 34))
+            self.assertEqual(os.listdir(folder), ["rank-0.json"])
+
+    def test_what_writing_takes_is_neither_a_wait_nor_a_step(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            world = World(1, noise=0)
+            loader = feedline.wrap(Loader(world, 2, 3, workers=0, batches=20), clock=world.clock, record=folder)
+            write = rank_files.Writer._write
+
+            def slow(self: Any) -> None:
+                write(self)
+                world.now_ns += 500 * MS
+
+            with mock.patch.object(rank_files.Writer, "_write", slow):
+                list(loader)
+            self.assertEqual(len(self.read(folder)["step_ns"]), 17)
+            self.assertEqual((set(feedline.waits(loader).wait_ns), set(feedline.waits(loader).step_ns)), ({5 * MS}, {0}))
+
+    def test_a_folder_without_room_is_told_and_no_part_of_a_file_stays(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            loader = feedline.wrap(Own([Batch([1])] * 40), steps=30, record=folder)
+            with mock.patch("os.replace", side_effect=OSError(errno.ENOSPC, "No space left on device")):
+                self.assertEqual(len(list(loader)), 40)
+            self.assertIn(f"no file was written to {folder}: No space left", str(feedline.waits(loader)))
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_each_rank_writes_where_the_watch_was_made_before_it_started(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            waits = Waits()
+            record = rank_files.writer(folder, waits)
+            for start in ("fork", "spawn"):
+                with self.subTest(start=start):
+                    rank = multiprocessing.get_context(start).Process(target=measured, args=(waits, record, 20))
+                    rank.start()
+                    rank.join()
+                    self.assertEqual((rank.exitcode, len(self.read(folder)["step_ns"])), (0, 20))
+                    Path(folder, "rank-0.json").unlink()
+
+    def test_a_process_that_goes_on_with_anothers_batches_says_that_it_writes_none(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            waits = Waits()
+            record = rank_files.writer(folder, waits)
+            measured(waits, record, 20)
+            rank = multiprocessing.get_context("fork").Process(target=goes_on, args=(waits, record))
+            rank.start()
+            rank.join()
+            self.assertEqual((rank.exitcode, len(self.read(folder)["step_ns"])), (0, 17))
+
+    def test_a_rank_is_what_it_was_when_it_measured(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            waits = Waits()
+            record = rank_files.writer(folder, waits)
+            with mock.patch.object(accelerators, "rank_and_world", lambda: (3, 4)):
+                measured(waits, record, 5)
+            # The process group is gone.
+            record(last=True)
+            told = json.loads(Path(folder, "rank-3.json").read_text())
+            self.assertEqual((told["rank"], told["world"], len(told["step_ns"])), (3, 4, 5))
+
+    def test_the_tasks_of_a_batch_script_are_no_ranks_of_it(self) -> None:
+        for variables, place in (
+            ({"SLURM_PROCID": "0", "SLURM_NTASKS": "4"}, (0, 1)),
+            ({"SLURM_PROCID": "2", "SLURM_NTASKS": "8", "SLURM_STEP_NUM_TASKS": "4"}, (2, 4)),
+        ):
+            with mock.patch.dict(os.environ, variables, clear=True):
+                self.assertEqual(accelerators.rank_and_world(), place)
+
+
+def measured(waits: Waits, record: Any, batches: int) -> None:
+    waits.begin()
+    for _ in range(batches):
+        waits.ask()
+        record()
+        waits.came()
+    waits.end()
+
+
+def killed(folder: str, batches: int) -> None:
+    for at, _batch in enumerate(feedline.wrap(Own([Batch([1])] * 1000), record=folder)):
+        if at == batches:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def goes_on(waits: Waits, record: Any) -> None:
+    measured(waits, record, 20)
+    if "another process measured before this one" not in str(waits):
+        raise AssertionError(str(waits))
 
 
 if __name__ == "__main__":
