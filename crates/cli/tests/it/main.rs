@@ -12,7 +12,6 @@ mod emulated;
 mod export;
 mod export_templates;
 mod faults;
-mod forms;
 mod ganesha;
 mod gate;
 mod harness;

@@ -6,7 +6,6 @@ mod access;
 mod cells;
 mod checkpoint;
 mod claims;
-mod forms;
 mod hold;
 mod keys;
 mod layouts;
