@@ -94,9 +94,7 @@ pub const CURVE: Axes = &[Axis::Depth, Axis::Threads, Axis::Streams, Axis::Conne
 
 /// Axes in which all cells of one panel agree; treatments of the page cache may share a panel. All other axes tell curves
 /// apart.
-// Those first in which cells differ most: a run of thousands is held against hundreds of panels, and looking for the layout is
-// what takes longest.
-pub const PANEL: Axes = &[Axis::Block, Axis::Access, Axis::SampleBytes, Axis::Operation, Axis::Layout];
+pub const PANEL: Axes = &[Axis::Layout, Axis::SampleBytes, Axis::Operation, Axis::Block, Axis::Access];
 
 /// What may differ between cells that read a target in one way. Of these a verdict chooses the depth, the engine, the
 /// buffers, and how the batches of a job are fetched.

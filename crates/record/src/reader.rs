@@ -22,9 +22,6 @@ const HEAD_BYTES_MAX: u64 = 512 << 20;
 /// Longest line of `cells.jsonl` that is read; one repetition takes some 10 KB.
 const LINE_BYTES_MAX: u64 = 16 << 20;
 
-/// What the line of a repetition begins with, as it is written.
-const REP_BEGIN: &[u8] = br#"{"line":"rep","#;
-
 /// A run, as far as it was written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunRecord {
@@ -197,11 +194,7 @@ fn read_lines(path: &Path) -> Result<(Vec<Line>, Option<String>), ReadError> {
     // Nothing was read yet, so that no bytes are in its buffer.
     let file = Arc::new(open(path, "copy the whole run directory")?.into_inner());
     let lines = BufReader::new(Arc::clone(&file));
-    let (lines, mut losses) = whole_lines(lines, path, |text, begins| {
-        let mut line = parse_line(text)?;
-        leave_histograms(&mut line, &file, (text, begins));
-        Ok(line)
-    })?;
+    let (lines, mut losses) = whole_lines(lines, path, |line, text| leave_histograms(line, &file, text))?;
     // Behind the last line of an interrupted run stands what was measured when it was gone on with.
     if !matches!(lines.last(), Some(Line::End(_))) {
         // First, since it says that the run did not end; which bytes are missing is a detail.
@@ -213,20 +206,9 @@ fn read_lines(path: &Path) -> Result<(Vec<Line>, Option<String>), ReadError> {
 /// The segments after the first, in order; none of a run that was made in one.
 fn read_segments(path: &Path) -> Result<Vec<Segment>, ReadError> {
     Ok(match open_optional(path)? {
-        Some(file) => whole_lines(file, path, |text, _| serde_json::from_slice(text))?.0,
+        Some(file) => whole_lines(file, path, |_, _| ())?.0,
         None => Vec::new(),
     })
-}
-
-/// One line of `cells.jsonl`.
-fn parse_line(text: &[u8]) -> serde_json::Result<Line> {
-    // What is tagged is kept as a tree until its tag is known, which is a third of what reading takes. Nearly all lines are
-    // repetitions, and begin by saying so.
-    if text.starts_with(REP_BEGIN) {
-        serde_json::from_slice(text).map(Line::Rep)
-    } else {
-        serde_json::from_slice(text)
-    }
 }
 
 /// Leaves the histograms of a line in its file.
@@ -239,12 +221,12 @@ fn leave_histograms(line: &mut Line, file: &Arc<File>, text: (&[u8], u64)) {
     let _ = of_rep.chain(of_server).try_fold(0, |from, histogram| histogram.leave_in(file, text, from));
 }
 
-/// The whole lines of a file, and what is lost of others, in words. `parse` is given the text of each, and the byte of the file
-/// at which that begins.
-fn whole_lines<T>(
+/// The whole lines of a file, and what is lost of others, in words. Each goes through `take` with its text and the byte of the
+/// file at which that begins.
+fn whole_lines<T: DeserializeOwned>(
     mut file: impl BufRead,
     path: &Path,
-    parse: impl Fn(&[u8], u64) -> serde_json::Result<T>,
+    take: impl Fn(&mut T, (&[u8], u64)),
 ) -> Result<(Vec<T>, Vec<String>), ReadError> {
     let (mut lines, mut losses, mut text) = (Vec::new(), Vec::new(), Vec::new());
     let mut begins = 0;
@@ -258,8 +240,11 @@ fn whole_lines<T>(
         if text.len() as u64 == LINE_BYTES_MAX {
             return Err(ReadError::line(path, number, &format!("longer than {LINE_BYTES_MAX} bytes")));
         }
-        match parse(&text, begins) {
-            Ok(line) => lines.push(line),
+        match serde_json::from_slice(&text) {
+            Ok(mut line) => {
+                take(&mut line, (&text, begins));
+                lines.push(line);
+            }
             // A line that has its end was written whole, and is damaged since. One without is what a crash
             // leaves, and costs itself alone.
             Err(cause) if text.ends_with(b"\n") => return Err(ReadError::line(path, number, &cause)),

@@ -1,6 +1,5 @@
 //! Records that no run of feedline wrote: of several versions, without repetitions, with figures that are none.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -131,19 +130,4 @@ fn a_line_twice_and_one_that_is_none_are_named() {
         let message = read_run(&dir).unwrap_err().to_string();
         assert!(message.starts_with("cannot read line 1 of `"), "{content:?}: {message}");
     }
-}
-
-#[test]
-fn a_repetition_is_read_wherever_its_line_says_that_it_is_one() {
-    let (_folder, dir) = written();
-    let sorted = |line: &Line| {
-        let keys: BTreeMap<String, serde_json::Value> =
-            serde_json::from_value(serde_json::to_value(line).unwrap()).unwrap();
-        let text = serde_json::to_string(&keys).unwrap() + "\n";
-        assert!(!text.starts_with("{\"line\""), "{text}");
-        text
-    };
-    let lines = sample::lines();
-    fs::write(dir.join(CELLS_FILE), lines.iter().map(sorted).collect::<String>()).unwrap();
-    assert_eq!(read_run(&dir).unwrap().lines, lines);
 }
