@@ -53,7 +53,9 @@ part checkpoint checkpoint-costs "checkpoints" "training with checkpoints"
 "$feedline" history results/nightly --format svg >"$generated/nightly.svg"
 
 target/release/versus show results/versus/*.json >"$generated/versus.md"
-cargo run --quiet -p scenario --example reference >"$generated/scenario.md"
+# Of the workspace: alone it would ask for other features of what it is made of, and all of that would be built once more.
+cargo build --quiet --workspace --example reference
+target/debug/examples/reference >"$generated/scenario.md"
 
 # Near the top of the README stands the answer of the quick look.
 "$feedline" report results/quickstart >"$generated/quickstart-answer.txt"

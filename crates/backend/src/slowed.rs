@@ -46,7 +46,8 @@ struct Credits {
 
 impl Rate {
     fn new(per_s: Option<f64>, burst: Option<Burst>) -> Self {
-        let each_ns = |per_s: Option<f64>| per_s.map_or(0.0, |per_s| 1e9 / per_s);
+        // Thirty years are as good as for ever, and can be subtracted.
+        let each_ns = |per_s: Option<f64>| per_s.map_or(0.0, |per_s| (1e9 / per_s).min(1e18));
         let refilled_ns = each_ns(per_s);
         Self {
             unit_ns: burst.map_or(refilled_ns, |burst| each_ns(Some(burst.per_s))),
@@ -121,7 +122,8 @@ impl Slowness {
             }
         }
         line.free_ns = ends_ns;
-        (now_ns + delay_ns + (moving_ns + seek_ns as f64).ceil() as u64).max(ends_ns.ceil() as u64)
+        let least_ns = (moving_ns + seek_ns as f64).ceil() as u64;
+        now_ns.saturating_add(delay_ns).saturating_add(least_ns).max(ends_ns.ceil() as u64)
     }
 }
 
@@ -431,6 +433,20 @@ mod tests {
             assert_eq!(given, (formula / 4096.0 + 1e-9) as usize * 4096, "by {ms} ms");
         }
         assert!((BURST.lasts_s(BLOCK_BPS) - 0.040).abs() < 1e-12);
+    }
+
+    #[test]
+    fn credits_run_out_whatever_the_rate_that_brings_them_back() {
+        let never = 1e-310;
+        let requests = Emulation {
+            requests_per_s: Some(never),
+            request_burst: Some(Burst { per_s: 1000.0, credits: 1.0 }),
+            ..Emulation::default()
+        };
+        let bytes = Emulation { total_bps: Some(never), ..Emulation::default() };
+        let year_ns = 365 * 24 * 3600 * 1_000_000_000;
+        assert!(dues(&requests, &[(op(0, 0), 0), (op(0, 4096), 0)])[1] > year_ns);
+        assert!(dues(&bytes, &[(op(0, 0), u64::MAX - 1)])[0] > year_ns);
     }
 
     #[test]

@@ -62,7 +62,7 @@ fn link(round_trip_ns: u64, total_bps: f64) -> Emulation {
 
 /// A workstation on WiFi.
 ///
-/// - 40 ms and 50 Mb/s: by which the claim is played that a job moved to a cloud waits a hundredth as long (C138). An
+/// - 40 ms and 50 Mb/s: by which the claim is played that a job moved to a cloud waits a hundredth as long. An
 ///   assumption; the articles give no figure, and a WiFi of today may give several times the rate.
 fn wifi_like() -> Emulation {
     link(40 * MS, 50e6 / 8.0)
@@ -70,7 +70,7 @@ fn wifi_like() -> Emulation {
 
 /// A client in the region of its storage.
 ///
-/// - 10 ms and 10 Gb/s: the other side of the same claim (C138). 10 ms are more than a round trip within a region takes: they are
+/// - 10 ms and 10 Gb/s: the other side of the same claim. 10 ms are more than a round trip within a region takes: they are
 ///   the first byte of a warm bucket as articles have it (C02), the bucket's own time included.
 fn same_region_like() -> Emulation {
     link(10 * MS, 10e9 / 8.0)
