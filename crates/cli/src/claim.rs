@@ -8,6 +8,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use backend::Store;
@@ -45,7 +46,7 @@ pub(crate) fn claim(
     plan: &Plan,
     (data, stores): (&Datasets, &Stores),
     claim: &Claim,
-    stop: &AtomicBool,
+    stop: &Arc<AtomicBool>,
 ) -> Result<Held, Failure> {
     let mut markers = BTreeSet::new();
     for slot in data.all() {
@@ -62,7 +63,7 @@ fn leases(
     plan: &Plan,
     (data, stores): (&Datasets, &Stores),
     claim: &Claim,
-    stop: &AtomicBool,
+    stop: &Arc<AtomicBool>,
 ) -> Result<Leases, Failure> {
     let machine = ThisMachine::new(stop);
     let group = match claim {
@@ -89,7 +90,7 @@ fn leases(
             Err(error) => return Err(anyhow::Error::new(error).into()),
         }
     }
-    Ok(Leases::keep(leases)?)
+    Ok(Leases::keep(leases, Arc::clone(stop))?)
 }
 
 /// The marked folder of a dataset that feedline wrote, below which all of its objects lie.

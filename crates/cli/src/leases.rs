@@ -5,14 +5,15 @@ use std::fs;
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::io;
 use std::process;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use prepare::{Holder, Lease, RENEWED_NS, Watch};
+use prepare::{EXPIRES_NS, Holder, Lease, RENEWED_NS, Renewed, Watch};
 
-use crate::output;
+use crate::{output, suspended};
 
 /// How long a storage may take to let go of leases. One that does not answer keeps no run; what is left is nobody's soon.
 const RELEASED_WITHIN: Duration = Duration::from_secs(3);
@@ -26,17 +27,25 @@ pub(crate) struct Leases {
 
 impl Leases {
     /// Keeps leases: a small object is written and one removed for each of them every 20 seconds, and none where there is none.
-    pub(crate) fn keep(mut leases: Vec<Lease>) -> io::Result<Self> {
+    /// Sets `stop` where one of them was lost to another run, and says so.
+    pub(crate) fn keep(mut leases: Vec<Lease>, stop: Arc<AtomicBool>) -> io::Result<Self> {
         let (ends, is_over) = channel::<()>();
         let (done, released) = channel();
         if leases.is_empty() {
             return Ok(Self { ends: None, released });
         }
         thread::Builder::new().name("leases".to_owned()).spawn(move || {
+            let mut before_ns = suspended::with_sleep_ns();
             while is_over.recv_timeout(Duration::from_nanos(RENEWED_NS)) == Err(RecvTimeoutError::Timeout) {
-                // A server that is away is waited for by the run, which says so; the lease is renewed after that.
+                let now_ns = suspended::with_sleep_ns();
+                let passed_ns = now_ns.saturating_sub(before_ns);
+                before_ns = now_ns;
                 for lease in &mut leases {
-                    drop(lease.renew());
+                    // A server that is away is waited for by the run, which says so; the lease is renewed after that.
+                    if let Ok(Renewed::Lost(to)) = lease.renew(passed_ns) {
+                        output::say(&lost(&to));
+                        stop.store(true, Ordering::Relaxed);
+                    }
                 }
             }
             for lease in leases {
@@ -49,6 +58,15 @@ impl Leases {
         })?;
         Ok(Self { ends: Some(ends), released })
     }
+}
+
+fn lost(to: &Holder) -> String {
+    let Holder { process, host, .. } = to;
+    let unheard = feed::format_duration_ns(EXPIRES_NS);
+    format!(
+        "error: another run (process {process} on {host}) measures this dataset now: it had not heard of this run for {unheard}\n  \
+         hint: this run ends and keeps what it measured; go on with it by --resume once the other one has ended"
+    )
 }
 
 impl Drop for Leases {

@@ -45,6 +45,11 @@ impl Suspensions {
     }
 }
 
+/// Time since the machine started, with what it spent suspended.
+pub(crate) fn with_sleep_ns() -> u64 {
+    now_ns(ClockId::Boottime)
+}
+
 /// Time that the machine spent suspended: `CLOCK_BOOTTIME` counts it, `CLOCK_MONOTONIC` does not (clock_gettime(2)).
 fn asleep_ns() -> u64 {
     let reading = |_| {

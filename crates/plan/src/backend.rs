@@ -169,7 +169,7 @@ impl BackendConfig {
 
     /// How operations reach the storage.
     pub(crate) fn route(&self) -> Route {
-        let plain = Route { prefixes: 1, one_at_a_time: false, lookups_per_file: 1, in_parts: false };
+        let plain = Route { prefixes: 0, one_at_a_time: false, lookups_per_file: 1, in_parts: false };
         match self {
             // HTTP/1.1 without pipelining: a connection carries one request at a time, while NFS numbers
             // its calls and has many under way.

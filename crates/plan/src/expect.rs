@@ -18,7 +18,7 @@ pub struct Expect {
 /// How operations reach a target, as far as a prediction depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
-    /// Prefixes over which objects are spread; 1 where there are none.
+    /// Prefixes over which objects are spread; 0 where a storage has none.
     pub prefixes: u32,
     /// Whether a connection has one request at a time.
     pub one_at_a_time: bool,

@@ -122,7 +122,19 @@ pub struct Lease {
     store: SharedStore,
     owned: Owned,
     holder: Holder,
-    generation: u64,
+    /// Numbers under which it may be found, rising: a renewal that was answered by an error may have taken effect.
+    generations: Vec<u64>,
+    /// Time since it was renewed last.
+    unheard_ns: u64,
+}
+
+/// What came of the renewal of a lease.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Renewed {
+    /// It is held.
+    Held,
+    /// It was not renewed for so long that another run could take it for nobody's, and has done so.
+    Lost(Holder),
 }
 
 impl Lease {
@@ -139,7 +151,8 @@ impl Lease {
     ) -> Result<Option<Self>, LeaseError> {
         let owned = Owned::claim(&**store, folder)?;
         Leases { store: &**store, owned: &owned }.refuse_held(Some(&holder), watch)?;
-        let lease = Self { store: SharedStore::clone(store), owned, holder, generation: 0 };
+        let store = SharedStore::clone(store);
+        let lease = Self { store, owned, holder, generations: vec![0], unheard_ns: 0 };
         match lease.write(0) {
             Err(StoreError::Object { source, .. })
                 if matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
@@ -149,33 +162,57 @@ impl Lease {
             written => written?,
         }
         // Who began at the same time found none before.
-        let leases = Leases { store: &*lease.store, owned: &lease.owned };
-        let refused = match leases.others(Some(&lease.holder)).map(|others| others.into_iter().next()) {
+        let refused = match lease.other() {
             Ok(None) => return Ok(Some(lease)),
-            Ok(Some((holder, _))) => LeaseError::Held { folder: folder.clone(), holder },
+            Ok(Some(holder)) => LeaseError::Held { folder: folder.clone(), holder },
             Err(error) => error.into(),
         };
         lease.release()?;
         Err(refused)
     }
 
-    /// Renews the lease.
+    /// Renews the lease, `passed_ns` after it was taken or this was called last.
     ///
     /// # Errors
-    /// What the storage refuses; the lease stays as it was.
-    pub fn renew(&mut self) -> Result<(), StoreError> {
-        self.write(self.generation + 1)?;
-        self.generation += 1;
-        self.store.remove(&self.owned, &self.key(self.generation - 1))
+    /// What the storage refuses; the next call tries again, under another number.
+    pub fn renew(&mut self, passed_ns: u64) -> Result<Renewed, StoreError> {
+        self.unheard_ns = self.unheard_ns.saturating_add(passed_ns);
+        let next = self.generations.last().map_or(0, |last| last + 1);
+        self.generations.push(next);
+        self.write(next)?;
+        // Only now: while nobody could take it for nobody's, there is nobody to look for.
+        let other = if self.unheard_ns > EXPIRES_NS { self.other()? } else { None };
+        self.unheard_ns = 0;
+        self.remove_all_but(1)?;
+        Ok(other.map_or(Renewed::Held, Renewed::Lost))
     }
 
     /// Removes the lease.
     ///
     /// # Errors
     /// What the storage refuses.
-    pub fn release(self) -> Result<(), StoreError> {
-        self.store.remove(&self.owned, &self.key(self.generation))?;
+    pub fn release(mut self) -> Result<(), StoreError> {
+        self.remove_all_but(0)?;
         self.store.remove_empty_folder(&self.owned, &child(self.owned.folder(), FOLDER)).map(drop)
+    }
+
+    /// Another run that has a lease on the dataset.
+    fn other(&self) -> Result<Option<Holder>, StoreError> {
+        let leases = Leases { store: &*self.store, owned: &self.owned };
+        Ok(leases.others(Some(&self.holder))?.into_iter().next().map(|(holder, _)| holder))
+    }
+
+    /// Removes all but the `kept` last of the numbers under which it may be found.
+    fn remove_all_but(&mut self, kept: usize) -> Result<(), StoreError> {
+        while self.generations.len() > kept {
+            match self.store.remove(&self.owned, &self.key(self.generations[0])) {
+                // It was never written, or another run that took it for nobody's has removed it.
+                Err(StoreError::Object { source, .. }) if source.kind() == ErrorKind::NotFound => {}
+                removed => removed?,
+            }
+            self.generations.remove(0);
+        }
+        Ok(())
     }
 
     fn write(&self, generation: u64) -> Result<(), StoreError> {

@@ -38,7 +38,7 @@ pub use clean::{clean, find, refuse_measured};
 pub use error::{CleanError, PrepareError};
 use identity::Identity;
 pub use identity::identify;
-pub use lease::{EXPIRES_NS, Holder, Lease, LeaseError, RENEWED_NS, Watch};
+pub use lease::{EXPIRES_NS, Holder, Lease, LeaseError, RENEWED_NS, Renewed, Watch};
 pub use others::check_place;
 pub use prepared::Prepared;
 pub use removal::Cleaned;

@@ -29,7 +29,7 @@ pub struct Claim {
 pub struct ExpectTarget {
     /// Its name.
     pub target: String,
-    /// Prefixes over which its objects are spread.
+    /// Prefixes over which its objects are spread; 0, or 1 in older records, where it has none.
     pub prefixes: u32,
     /// Whether a connection has one request at a time.
     pub one_at_a_time: bool,

@@ -82,34 +82,34 @@ fn loader(plan: &Plan, depth: u32) -> String {
     format!("{readers} on each of {accelerators}: {outstanding} outstanding at most")
 }
 
-/// Where a target lies: a mount that is missing would otherwise be the root disk.
+/// Where a target lies, and what feedline puts before it. A mount that is missing would otherwise be the root disk.
 fn place(target: &plan::Target) -> String {
+    let settings = target.config.words().into_iter().map(|(name, value)| format!("{name} {value}"));
+    let settings: Vec<String> = mount(target)
+        .into_iter()
+        .chain(settings)
+        .chain(target.emulate.as_ref().map(|of| played(target, of)))
+        .collect();
+    let settings = if settings.is_empty() { String::new() } else { format!(" ({})", settings.join(", ")) };
+    format!("{}: {}{settings}", target.name, target.at)
+}
+
+/// What a path lies on; absent for others. Nothing is connected to: a plan is made before there is a way to the server.
+fn mount(target: &plan::Target) -> Option<String> {
     if target.config.capabilities().network || !target.config.is_storage() {
-        return remote(target);
+        return None;
     }
     let facts = open::connect(&target.config).map(|store| store.facts()).unwrap_or_default();
     let fact = |name: &str| facts.iter().find(|fact| fact.0 == name).map(|fact| fact.1.as_str());
-    match (fact("file_system"), fact("mount_point"), fact("mount_source")) {
-        (Some(kind), Some(point), Some(source)) => {
-            // Where it is mounted is the first thing to check: a mount that failed leaves a folder on the
-            // root disk.
-            format!("{}: {} on {kind} ({source}, mounted at {point})", target.name, target.at)
-        }
-        _ => format!("{}: {}", target.name, target.at),
-    }
+    // Where it is mounted is the first thing to check: a mount that failed leaves a folder on the root disk.
+    let (kind, point, source) = (fact("file_system")?, fact("mount_point")?, fact("mount_source")?);
+    Some(format!("{kind} of {source}, mounted at {point}"))
 }
 
-/// Where a target lies that is no path. Nothing is connected to: a plan is made before there is a way to the server.
-fn remote(target: &plan::Target) -> String {
-    let settings = target.config.words().into_iter().map(|(name, value)| format!("{name} {value}"));
-    let served = target.emulate.as_ref().map(|emulation| {
-        let like = emulation.profile.as_ref().map_or_else(String::new, |name| format!(" like {name}"));
-        let played = if target.is_slowed_here() { "slowed down" } else { "on a server that feedline starts" };
-        format!("{played}{like}, which judges nothing")
-    });
-    let settings: Vec<String> = settings.chain(served).collect();
-    let settings = if settings.is_empty() { String::new() } else { format!(" ({})", settings.join(", ")) };
-    format!("{}: {}{settings}", target.name, target.at)
+fn played(target: &plan::Target, emulation: &plan::Emulation) -> String {
+    let like = emulation.profile.as_ref().map_or_else(String::new, |name| format!(" like {name}"));
+    let played = if target.is_slowed_here() { "slowed down" } else { "on a server that feedline starts" };
+    format!("{played}{like}, which judges nothing")
 }
 
 fn datasets(plan: &Plan) -> Vec<String> {

@@ -22,6 +22,7 @@ fn rates_bps(bench: &Bench) -> Vec<f64> {
 #[test]
 fn a_path_is_no_faster_than_declared_and_judges_nothing() {
     let bench = bench("total_rate = \"20 MB/s\"", "");
+    bench.run(&["plan", "s.toml"]).exits(0).says("slowed down, which judges nothing");
     let ran = bench.run(&["run", "s.toml"]).exits(0);
     assert!(ran.out.contains("DEMO") && ran.out.contains("slowed here"), "{}", ran.out);
     assert!(!ran.out.contains("FEEDS  "), "{}", ran.out);

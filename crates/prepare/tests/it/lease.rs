@@ -1,12 +1,13 @@
 //! Leases on datasets that lie where no lock reaches.
 
 use std::cell::{Cell, RefCell};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use backend::SharedStore;
 use backend_file::FileStore;
 use dataset::Key;
-use prepare::{EXPIRES_NS, Holder, Lease, LeaseError, RENEWED_NS, Watch};
+use prepare::{EXPIRES_NS, Holder, Lease, LeaseError, RENEWED_NS, Renewed, Watch};
 use tempfile::TempDir;
 
 /// A machine on which time passes as it is told.
@@ -39,7 +40,7 @@ impl Watch for Machine<'_> {
 
 /// A dataset, and its folder.
 struct Place {
-    _root: TempDir,
+    root: TempDir,
     store: SharedStore,
     folder: Key,
 }
@@ -50,7 +51,7 @@ impl Place {
         let store: SharedStore = Arc::new(FileStore::pread(root.path()));
         crate::prepare(&*store).unwrap();
         let folder = store.folders().unwrap().remove(0);
-        Self { _root: root, store, folder }
+        Self { root, store, folder }
     }
 
     fn take(&self, holder: Holder, machine: &Machine<'_>) -> Result<Lease, LeaseError> {
@@ -111,7 +112,7 @@ fn a_lease_that_is_renewed_while_it_is_watched_is_respected_and_one_that_is_give
     let other = RefCell::new(Some(place.take(holder(1, "elsewhere", None), &Machine::default()).unwrap()));
     let renews = |watched_ns| {
         if watched_ns == RENEWED_NS {
-            other.borrow_mut().as_mut().unwrap().renew().unwrap();
+            other.borrow_mut().as_mut().unwrap().renew(RENEWED_NS).unwrap();
         }
     };
     let machine = Machine { meanwhile: Some(&renews), ..Machine::default() };
@@ -125,4 +126,45 @@ fn a_lease_that_is_renewed_while_it_is_watched_is_respected_and_one_that_is_give
     let machine = Machine { meanwhile: Some(&gives_back), ..Machine::default() };
     place.take(holder(2, "here", None), &machine).unwrap();
     assert_eq!(machine.watched_ns.get(), RENEWED_NS);
+}
+
+impl Place {
+    /// Names of the leases on the dataset.
+    fn leases(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        let mut take = |entry: backend::Entry| {
+            names.extend(entry.key.as_str().split_once("/leases/").map(|(_, name)| name.to_owned()));
+            ControlFlow::Continue(())
+        };
+        self.store.list(Some(&self.folder), &mut take).unwrap();
+        names
+    }
+}
+
+/// A server that is asked and not heard: what it was to write is there, and the next one must not meet it.
+#[test]
+fn a_renewal_that_took_effect_and_failed_is_followed_by_the_next() {
+    let (place, machine) = (Place::new(), Machine::default());
+    let mut lease = place.take(holder(1, "here", None), &machine).unwrap();
+    let written = format!("{}/leases/0000000000000001-00000001", place.folder);
+    std::fs::write(place.root.path().join(written), "{}").unwrap();
+    lease.renew(RENEWED_NS).unwrap_err();
+    assert_eq!(lease.renew(RENEWED_NS).unwrap(), Renewed::Held);
+    assert_eq!(place.leases(), ["0000000000000001-00000002"]);
+    lease.release().unwrap();
+    assert_eq!(place.leases(), Vec::<String>::new());
+}
+
+#[test]
+fn a_run_that_was_not_heard_of_is_told_who_has_its_dataset() {
+    let (place, machine) = (Place::new(), Machine::default());
+    let mut first = place.take(holder(1, "elsewhere", None), &machine).unwrap();
+    assert_eq!(first.renew(EXPIRES_NS + 1).unwrap(), Renewed::Held, "nobody has taken it");
+    // Watched in vain, and removed.
+    let second = place.take(holder(2, "here", None), &machine).unwrap();
+    assert_eq!(first.renew(EXPIRES_NS / 2).unwrap(), Renewed::Held, "not yet so long that it could be");
+    assert_eq!(first.renew(EXPIRES_NS + 1).unwrap(), Renewed::Lost(holder(2, "here", None)));
+    first.release().unwrap();
+    assert_eq!(place.leases().len(), 1, "that of the other is left alone");
+    second.release().unwrap();
 }

@@ -90,7 +90,11 @@ impl LineAsks {
             ops_per_s,
             in_flight: (alone_s > 0.0).then(held),
             connections: settings.connection_bps.map(|bps| bounds::streams(line_bps, bps)),
-            prefixes: settings.requests_per_s.map(|per_s| bounds::prefixes(requests_per_s, per_s)),
+            // Where a storage has none there is nothing to spread over more of.
+            prefixes: settings
+                .requests_per_s
+                .filter(|_| settings.prefixes > 0)
+                .map(|per_s| bounds::prefixes(requests_per_s, per_s)),
             transfer: settings.first_byte_s.zip(settings.connection_bps).map(transfer),
             crossover_bytes: settings
                 .total_bps

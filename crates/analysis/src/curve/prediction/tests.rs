@@ -113,6 +113,11 @@ fn the_line_asks_for_depth_connections_and_prefixes() {
     assert!((transfer.share - 0.0357).abs() < 1e-4 && (transfer.half_bytes / 2.7e6 - 1.0).abs() < 1e-9);
     let (bound, bps) = asks.unreachable.unwrap();
     assert_eq!((bound, bps.round(), asks.crossover_bytes), (Bound::RequestRate, 550e6, None));
+    let mut path = way(None);
+    path[0].prefixes = 0;
+    let summary = measured(&[(1, 32.0)], Some(Expect { claim: Some(claim(STORE)), targets: path }));
+    let asks = &predictions(&summary).targets[0].at_line[0];
+    assert_eq!((asks.prefixes, asks.unreachable), (None, Some((Bound::RequestRate, bps))), "a path has no prefixes");
 }
 
 #[test]
