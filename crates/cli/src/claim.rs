@@ -139,7 +139,13 @@ fn lock(marker: &Path, claim: &Claim) -> Result<Option<LockedFile>, Failure> {
     };
     match locked {
         Ok(()) => Ok(Some(file.into())),
-        Err(TryLockError::Error(_)) => Ok(None),
+        Err(TryLockError::Error(_)) => {
+            output::say(&format!(
+                "`{}`: its file system knows no locks, and nothing tells whether another run measures this dataset",
+                folder_of(marker).display()
+            ));
+            Ok(None)
+        }
         Err(TryLockError::WouldBlock) => {
             // For the message alone: which process it is saves a search.
             let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
@@ -150,8 +156,12 @@ fn lock(marker: &Path, claim: &Claim) -> Result<Option<LockedFile>, Failure> {
     }
 }
 
+fn folder_of(marker: &Path) -> &Path {
+    marker.parent().unwrap_or(marker)
+}
+
 fn in_use(marker: &Path, by: Option<u32>) -> Failure {
-    let folder = marker.parent().unwrap_or(marker).display();
+    let folder = folder_of(marker).display();
     let who = by.map_or_else(String::new, |process| format!(" (process {process})"));
     Failure::Error(anyhow::Error::new(io::Error::other(format!(
         "`{folder}` is being measured by another run{who}\n  hint: wait for its end, or give this run a folder of its own"

@@ -30,13 +30,14 @@ fn columns() -> usize {
         .unwrap_or(Screen::PLAIN.columns)
 }
 
-/// Prints to standard output. A reader that has gone (`feedline need | head`) is no failure.
+/// Prints lines to standard output. What a storage or a scenario says in them is only read.
 pub(crate) fn print(text: &str) -> io::Result<()> {
-    print_bytes(text.as_bytes())
+    let lines: Vec<String> = text.split('\n').map(feed::plain).collect();
+    print_as_is(lines.join("\n").as_bytes())
 }
 
-/// The same for bytes that are not text.
-pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
+/// The same of what has colours, is no text, or is read by programs. A reader that has gone (`feedline need | head`) is no failure.
+pub(crate) fn print_as_is(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),

@@ -11,8 +11,8 @@ use crate::verb::{Cli, Described, VERSION};
 
 pub(crate) fn schema(of: Described) -> Result<Exit, Failure> {
     match of {
-        Described::Scenario => output::print(&scenario::schema_json())?,
-        Described::Answer => output::print(report::ANSWER_SCHEMA)?,
+        Described::Scenario => output::print_as_is(scenario::schema_json().as_bytes())?,
+        Described::Answer => output::print_as_is(report::ANSWER_SCHEMA.as_bytes())?,
     }
     Ok(Exit::Ok)
 }
@@ -29,7 +29,7 @@ fn version_line() -> String {
 pub(crate) fn completions(shell: Shell) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "feedline", &mut script);
-    output::print(&String::from_utf8_lossy(&script))?;
+    output::print_as_is(&script)?;
     Ok(Exit::Ok)
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn man() -> Result<Exit, Failure> {
         described.render_synopsis_section(&mut page)?;
         described.render_options_section(&mut page)?;
     }
-    output::print(&String::from_utf8_lossy(&page))?;
+    output::print_as_is(&page)?;
     Ok(Exit::Ok)
 }
 

@@ -90,7 +90,7 @@ fn html<'a>(runs: impl Iterator<Item = &'a Path>, file: Option<&Path>) -> Result
             files::write(path, page.as_bytes())?;
             output::say(&format!("html  {}", path.display()));
         }
-        None => output::print(&page)?,
+        None => output::print_as_is(page.as_bytes())?,
     }
     Ok(Exit::Ok)
 }
@@ -99,7 +99,7 @@ fn html<'a>(runs: impl Iterator<Item = &'a Path>, file: Option<&Path>) -> Result
 fn write(path: Option<&Path>, bytes: &[u8]) -> Result<Exit, Failure> {
     match path {
         Some(path) => files::write(path, bytes)?,
-        None => output::print_bytes(bytes)?,
+        None => output::print_as_is(bytes)?,
     }
     Ok(Exit::Ok)
 }

@@ -160,6 +160,24 @@ impl Served {
         self.target().split_once(key).unwrap().1.split('"').nth(1).unwrap()
     }
 
+    /// Where it listens: addresses as the kernel has them, in hexadecimal (proc(5), `/proc/net/tcp`).
+    fn listens_at(&self) -> Vec<String> {
+        let process = self.child.as_ref().unwrap().id();
+        let fds = fs::read_dir(format!("/proc/{process}/fd")).unwrap();
+        let links = fds.filter_map(|fd| fs::read_link(fd.unwrap().path()).ok());
+        let own: Vec<String> = links.map(|link| link.display().to_string()).collect();
+        let tables = ["tcp", "tcp6", "udp", "udp6"]
+            .map(|table| fs::read_to_string(format!("/proc/net/{table}")).unwrap());
+        let sockets = tables.iter().flat_map(|table| table.lines().skip(1));
+        let fields = sockets.map(|line| line.split_whitespace().collect::<Vec<_>>());
+        // State 0A listens, and 07 is that of any socket for datagrams.
+        let heard = fields.filter(|fields| ["0A", "07"].contains(&fields[3]));
+        heard
+            .filter(|fields| own.contains(&format!("socket:[{}]", fields[9])))
+            .map(|fields| fields[1].split(':').next().unwrap().to_owned())
+            .collect()
+    }
+
     /// It answers nothing from now on, and closes no connection.
     pub(crate) fn freeze(&self) {
         let child = self.child.as_ref().unwrap();
@@ -204,5 +222,14 @@ fn what_emulate_prints_is_a_target_and_still_a_demo() {
             .exits(0)
             .says("removed 1 dataset: 18 files");
         server.end().exits(0).says("served ");
+    }
+}
+
+#[test]
+fn servers_listen_on_the_loopback_interface_alone() {
+    let bench = Bench::new();
+    for protocol in ["s3", "nfs"] {
+        let at = Served::start(&bench, &[protocol]).listens_at();
+        assert!(!at.is_empty() && at.iter().all(|address| address == "0100007F"), "{protocol}: {at:?}");
     }
 }

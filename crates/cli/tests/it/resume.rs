@@ -5,7 +5,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::faults::signal;
 use crate::harness::{Bench, DISK, REP, by_count, edit_reps, measured, until, wait};
@@ -103,6 +103,68 @@ fn another_run_is_not_gone_on_with() {
         bench.run(&["run", "--resume", &folder]).exits(2).says(&format!("{what} changed since it began"));
         assert_eq!(bench.lines_so_far(), before);
     }
+}
+
+/// What a record says of where it was made, edited: it is then another place, as far as the record tells.
+#[test]
+fn a_run_of_another_place_is_not_gone_on_with() {
+    let bench = bench();
+    let folder = stopped(&bench, &["run", "s.toml"], libc::SIGINT, 2);
+    let before = bench.lines_so_far();
+    let edits: [(&str, &str, Value, &str); 8] = [
+        ("run.json", "/plan_hash", json!("0000"), "the plan"),
+        ("run.json", "/need/utilization", json!(0.5), "the need"),
+        ("run.json", "/targets/0/title", json!("another"), "the storage"),
+        ("run.json", "/tool/version", json!("9.9.9"), "feedline itself"),
+        ("env.json", "/machine/value", json!("another"), "the machine"),
+        ("env.json", "/memory_bytes/value", json!(1), "the machine"),
+        (
+            "env.json",
+            "/cgroup_cpu_cores",
+            json!({ "value": { "at": 0.5 } }),
+            "what this process may use of it",
+        ),
+        ("env.json", "/kernel/value", json!("2.6.32"), "the kernel"),
+    ];
+    for (file, at, value, what) in edits {
+        let path = bench.path(&folder).join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        let mut edited: Value = serde_json::from_str(&text).unwrap();
+        *edited.pointer_mut(at).unwrap() = value;
+        fs::write(&path, edited.to_string()).unwrap();
+        let said = format!("cannot be gone on with: {what} changed since it began");
+        bench.run(&["run", "--resume", &folder]).exits(2).says(&said);
+        fs::write(&path, text).unwrap();
+    }
+    assert_eq!(bench.lines_so_far(), before);
+    bench.run(&["run", "--resume", &folder]).exits(0);
+}
+
+#[test]
+fn what_a_run_was_stopped_in_is_made_again() {
+    let bench = bench();
+    let mut child = bench.spawn(&["run", "s.toml", "--set", "measure.bytes=\"64 MiB\""]);
+    until(&mut child, || bench.lines_so_far().contains(REP));
+    let process = child.id().cast_signed();
+    // Until one of them falls into a repetition, and not between two.
+    until(&mut child, || {
+        for number in [libc::SIGSTOP, libc::SIGCONT] {
+            // SAFETY: a plain system call; the child has not been waited for.
+            assert_eq!(unsafe { libc::kill(process, number) }, 0);
+        }
+        bench.lines_so_far().contains(r#""suspended":true"#)
+    });
+    wait(child).exits(0);
+    let reps = bench.reps();
+    let (met, made): (Vec<&Value>, Vec<&Value>) = reps.iter().partition(|rep| !rep["outage"].is_null());
+    assert!(
+        met.iter().all(|rep| rep["outage"]["suspended"] == true && rep["outcome"] != "complete"),
+        "{met:?}"
+    );
+    let measured = made.iter().filter(|rep| rep["role"] == "measure").count() as u64;
+    assert_eq!(measured, 2 * ROUNDS);
+    let report = fs::read_to_string(bench.run_folder().join("report.md")).unwrap();
+    assert!(report.contains("this process was stopped, or its machine suspended"), "{report}");
 }
 
 #[test]

@@ -135,6 +135,9 @@ const LISTING: Phase = Phase {
     ..BUCKET
 };
 
+/// The same of a filer.
+const FILER_LISTING: Phase = Phase { server: Some(&["nfs"]), ..LISTING };
+
 /// Writing the data.
 const WRITING: Phase = Phase {
     server: Some(&["s3", "--set", "requests_per_second=20"]),
@@ -161,6 +164,17 @@ const FROM_MEMORY: Phase =
 
 /// Measuring a filer that stalls, and looking at its data for the last time.
 const FILER: Phase = Phase { server: Some(&["nfs"]), ..BUCKET };
+
+/// Playing a training job.
+const TRAINING: Phase = Phase {
+    scenario: |target| {
+        endless(target).replace("load = { queue_depth = 2, block_size = \"16 KiB\",", "load = { mode = \"training\",").replace(
+            "need = { rate = \"1 MB/s\" }",
+            "need = { batch = 2, step_time = \"5ms\", sample_size = \"64 KiB\" }\ntraining = { readers = 1 }",
+        )
+    },
+    ..BUCKET
+};
 
 /// Waiting for a server that went away.
 const OUTAGE: Phase =
@@ -309,6 +323,16 @@ fn reads_from_a_bucket_that_stalls_end() {
 #[test]
 fn reads_from_a_filer_that_stalls_end() {
     every_signal_ends(&FILER);
+}
+
+#[test]
+fn a_run_that_lists_a_filer_ends() {
+    every_signal_ends(&FILER_LISTING);
+}
+
+#[test]
+fn a_training_job_whose_bucket_stalls_ends() {
+    every_signal_ends(&TRAINING);
 }
 
 #[test]

@@ -194,6 +194,18 @@ fn what_is_said_sends_no_command_to_a_terminal() {
     assert!(!ended.err.chars().any(|c| feed::steers(c) && c != '\n'), "{:?}", ended.err);
 }
 
+/// A name of somebody else's file, which is printed since it stays.
+#[test]
+fn names_that_clean_leaves_send_no_command_to_a_terminal() {
+    let bench = Bench::small(DISK);
+    bench.run(&["prepare", "s.toml"]).exits(0);
+    let folder = fs::read_dir(bench.path("data")).unwrap().next().unwrap().unwrap().path();
+    fs::write(folder.join("\u{1b}[2J\u{202e}x"), "mine").unwrap();
+    let ended = bench.run(&["clean", "s.toml", "--yes"]).exits(0).says("[2J x");
+    assert!(!ended.out.chars().any(|c| feed::steers(c) && c != '\n'), "{:?}", ended.out);
+    assert!(folder.join("\u{1b}[2J\u{202e}x").exists());
+}
+
 #[test]
 fn schema_completions_and_man_page_print() {
     let bench = Bench::new();

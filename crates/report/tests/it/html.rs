@@ -2,12 +2,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use analysis::{Summary, summarise};
-use record::{Line, Outcome, RunRecord};
+use record::RunRecord;
 use report::{Page, Plot, PlotTable, Screen, html, plots};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
 
+use crate::hostile::{self, HOSTILE};
 use crate::records;
 
 /// Everything that a page borrows.
@@ -264,47 +262,9 @@ fn several_runs_have_a_column_each_and_a_section_each() {
     }
 }
 
-/// What a user may write wherever words are taken.
-const HOSTILE: &str = "</title></script></style><script>alert(1)</script>\" onload=\"alert(2)' <!-- ]]> &amp; \u{202e}\u{fc}\u{0}";
-
-/// Every string of a value with hostile words behind it, but for those below keys that only feedline writes.
-fn poison(value: &mut Value) {
-    match value {
-        Value::String(words) if words == "unlimited" => {}
-        Value::String(words) => words.push_str(HOSTILE),
-        Value::Array(values) => values.iter_mut().for_each(poison),
-        Value::Object(values) => {
-            for (key, value) in values {
-                if !["line", "role", "outcome", "histograms", "operation"].contains(&key.as_str()) {
-                    poison(value);
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-fn poisoned<T: Serialize + DeserializeOwned>(of: &T) -> T {
-    let mut value = serde_json::to_value(of).unwrap();
-    poison(&mut value);
-    serde_json::from_value(value).unwrap()
-}
-
 #[test]
 fn words_of_users_stay_words_wherever_they_come_from() {
-    for record in [records::golden(), training_record()] {
-        let mut record = record;
-        record.run = poisoned(&record.run);
-        record.env = poisoned(&record.env);
-        record.lines = record.lines.iter().map(poisoned).collect();
-        record.loss = Some(HOSTILE.to_owned());
-        for line in &mut record.lines {
-            if let Line::Rep(rep) = line
-                && rep.cell.starts_with("filer")
-            {
-                rep.outcome = Outcome::Failed { reason: HOSTILE.to_owned() };
-            }
-        }
+    for record in hostile::records() {
         let mut run = Run::of(record);
         run.scenario = HOSTILE.to_owned();
         run.plots.iter_mut().for_each(|plot| {
@@ -315,7 +275,7 @@ fn words_of_users_stay_words_wherever_they_come_from() {
         for page in [run.html(), html(&[run.page(), run.page()])] {
             check(&page);
             assert!(page.contains("&lt;script&gt;alert(1)") && !page.contains("<script>alert(1)"));
-            assert!(!page.contains('\u{0}'));
+            hostile::is_only_read("page", &page);
         }
     }
 }

@@ -117,7 +117,11 @@ fn the_line_asks_for_depth_connections_and_prefixes() {
     path[0].prefixes = 0;
     let summary = measured(&[(1, 32.0)], Some(Expect { claim: Some(claim(STORE)), targets: path }));
     let asks = &predictions(&summary).targets[0].at_line[0];
-    assert_eq!((asks.prefixes, asks.unreachable), (None, Some((Bound::RequestRate, bps))), "a path has no prefixes");
+    assert_eq!(
+        (asks.prefixes, asks.unreachable),
+        (None, Some((Bound::RequestRate, bps))),
+        "a path has no prefixes"
+    );
 }
 
 #[test]
