@@ -56,6 +56,10 @@ pub fn answer(summary: &Summary, surroundings: Surroundings<'_>) -> Option<Strin
     if summary.verdicts.is_empty() && summary.sizings.is_empty() {
         return None;
     }
+    // A folder may be called anything.
+    let [folder, page_at, full] =
+        [surroundings.folder, surroundings.page, surroundings.full].map(feed::plain);
+    let surroundings = Surroundings { folder: &folder, page: &page_at, full: &full, ..surroundings };
     let screen = surroundings.screen;
     let writer = Writer { columns: screen.columns.max(COLUMNS_MIN) };
     let mut lines = writer.part("NEED", &need(summary), NEED_LINES);

@@ -168,9 +168,15 @@ const FILER: Phase = Phase { server: Some(&["nfs"]), ..BUCKET };
 /// Playing a training job.
 const TRAINING: Phase = Phase {
     scenario: |target| {
-        endless(target).replace("load = { queue_depth = 2, block_size = \"16 KiB\",", "load = { mode = \"training\",").replace(
-            "need = { rate = \"1 MB/s\" }",
-            "need = { batch = 2, step_time = \"5ms\", sample_size = \"64 KiB\" }\ntraining = { readers = 1 }",
+        format!(
+            r#"version = 1
+need = {{ batch = 2, step_time = "5ms", sample_size = "64 KiB", count = 1 }}
+dataset = {{ size = "1 MiB" }}
+load = {{ mode = "training", cache = "bypass" }}
+training = {{ readers = 1, steps = 6 }}
+measure = {{ repetitions = 100 }}
+{target}
+"#
         )
     },
     ..BUCKET

@@ -159,5 +159,5 @@ fn base(metric: &Metric, value: f64) -> f64 {
 }
 
 fn escaped(value: &str) -> String {
-    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+    feed::plain(value).replace('\\', "\\\\").replace('"', "\\\"")
 }

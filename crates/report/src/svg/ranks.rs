@@ -7,7 +7,7 @@ use super::chart::{Chart, FEED_LINE, Label, Mark, PlotPanel, Point, cut, height_
 use super::scale::{Extent, Scale};
 use super::sign::{Sample, Sign};
 use super::theme::Ink;
-use super::wording::target_title;
+use super::wording::{target_title, too_slow};
 use crate::number::{RateUnit, percent, three_digits};
 use crate::plot::PlotTable;
 use crate::ranks::shown;
@@ -58,7 +58,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
         .key(Sample::Ringed, format!("slow: below {} of the median of the others", percent(SLOW_BELOW)))
         .key(Sample::Stroke(MEAN), "mean of all processes")
         .key(Sample::Stroke(FEED_LINE), "feed line, shared out equally")
-        .key(Sample::STARVING, "below the line: accelerators starve");
+        .key(Sample::STARVING, format!("below the line: {}", too_slow(summary)));
     Some(chart)
 }
 

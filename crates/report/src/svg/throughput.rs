@@ -77,11 +77,11 @@ fn scales(marks: &[Vec<Mark>]) -> Vec<(Scale, RateUnit)> {
 }
 
 fn depth_words(shown: &Shown<'_>) -> &'static str {
-    // A file under way may have several reads outstanding.
-    if shown.panel.operation == "read_file" {
-        "files under way"
-    } else {
-        "queue depth (reads outstanding in the client)"
+    match shown.panel.operation.as_str() {
+        // A file under way may have several reads outstanding.
+        "read_file" => "files under way",
+        "write" => "queue depth (writes outstanding in the client)",
+        _ => "queue depth (reads outstanding in the client)",
     }
 }
 
@@ -243,7 +243,7 @@ fn key(summary: &Summary, shown: &[Shown<'_>], chart: Chart) -> Chart {
             "hollow: client-limited or not valid, see the table",
         )
         .key(Sample::Sign(Sign::Cross), "on the axis: every repetition failed")
-        .key(Sample::STARVING, "below the line: accelerators starve")
+        .key(Sample::STARVING, format!("below the line: {}", wording::too_slow(summary)))
         .key_if(
             has_model(false),
             Sample::Stroke(Stroke::model(Ink::Muted, 1)),

@@ -77,7 +77,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
         .key(Sample::Sign(Sign::Point), "mean throughput and latency of all repetitions at one depth")
         .key(Sample::HOLLOW, "hollow: client-limited, not valid or a DEMO")
         .key_of_line()
-        .key(Sample::STARVING, "left of it accelerators starve");
+        .key(Sample::STARVING, format!("left of it {}", wording::too_slow(summary)));
     Some(chart)
 }
 

@@ -7,6 +7,14 @@ use crate::head;
 use crate::number::RateUnit;
 use crate::words::{self, machine::machine};
 
+/// What a rate below the line means.
+pub(super) fn too_slow(summary: &Summary) -> &'static str {
+    match &summary.need {
+        Ok(need) if need.writes => "writes are too slow",
+        _ => "accelerators starve",
+    }
+}
+
 /// The title of the run, and what a plot shows.
 pub(super) fn title_of(summary: &Summary, shown: &str) -> String {
     // Titles are often questions: "which store?: throughput" reads badly.

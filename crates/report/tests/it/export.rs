@@ -265,7 +265,7 @@ fn prometheus_escapes_labels_and_counts_in_base_units() {
     let summary = summarise(&record);
     let text = export::prometheus(&summary).text;
     let samples: Vec<_> = text.lines().filter(|line| !line.starts_with('#')).map(sample).collect();
-    assert!(samples.iter().all(|(_, labels, _)| labels["scenario"] == record.run.scenario));
+    assert!(samples.iter().all(|(_, labels, _)| labels["scenario"] == feed::plain(&record.run.scenario)));
     let p99 = samples.iter().find(|(name, labels, _)| {
         name == "feedline_latency_p99_seconds" && labels["cell"] == "nvme/io_uring/qd32"
     });

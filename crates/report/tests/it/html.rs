@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use analysis::{Summary, summarise};
-use record::RunRecord;
+use record::{Line, Outcome, RunRecord};
 use report::{Page, Plot, PlotTable, Screen, html, plots};
 
 use crate::hostile::{self, HOSTILE};
