@@ -22,9 +22,6 @@ mod tests {
     #[test]
     fn a_field_is_what_it_was_and_no_formula() {
         let fields = ["=HYPERLINK(\"x\")", "-1.5e3", "-", "@a", "a,b", "disk/qd8", "a\r\n\u{1b}[2Jb"];
-        assert_eq!(
-            row(&fields),
-            "\"'=HYPERLINK(\"\"x\"\")\",-1.5e3,-,'@a,\"a,b\",disk/qd8,a   [2Jb\r\n"
-        );
+        assert_eq!(row(&fields), "\"'=HYPERLINK(\"\"x\"\")\",-1.5e3,-,'@a,\"a,b\",disk/qd8,a   [2Jb\r\n");
     }
 }

@@ -14,9 +14,13 @@ use crate::harness::{Bench, DISK, REP, by_count, edit_reps, measured, until, wai
 const ROUNDS: u64 = 12;
 
 fn bench() -> Bench {
+    bench_of("1 MiB", ROUNDS)
+}
+
+fn bench_of(bytes: &str, rounds: u64) -> Bench {
     let bench = Bench::small(DISK);
     let scenario = fs::read_to_string(bench.path("s.toml")).unwrap();
-    bench.write("s.toml", &by_count(&scenario, &format!(r#"bytes = "1 MiB", repetitions = {ROUNDS}"#)));
+    bench.write("s.toml", &by_count(&scenario, &format!(r#"bytes = "{bytes}", repetitions = {rounds}"#)));
     bench
 }
 
@@ -41,12 +45,12 @@ fn made(bench: &Bench) -> BTreeMap<(String, String, u64), u32> {
     made
 }
 
-/// That each repetition of the two cells was made once, and the confirmations in whole rounds.
-fn is_whole(bench: &Bench) {
+/// That each repetition of the two cells, in so many rounds, was made once.
+fn is_whole(bench: &Bench, rounds: u64) {
     let made = made(bench);
     assert!(made.values().all(|times| *times == 1), "{made:?}");
     let measured = made.keys().filter(|(_, role, _)| role == "measure").count() as u64;
-    assert_eq!(measured, 2 * ROUNDS);
+    assert_eq!(measured, 2 * rounds);
     let orders: Vec<u64> = bench.reps().iter().map(|rep| rep["order"].as_u64().unwrap()).collect();
     assert!(orders.windows(2).all(|pair| pair[0] < pair[1]), "{orders:?}");
 }
@@ -59,7 +63,7 @@ fn only_what_is_missing_is_made() {
         let before = bench.lines_so_far();
         let ended = bench.run(&["run", "--resume", &folder]).exits(0);
         assert!(bench.lines_so_far().starts_with(&before), "what was recorded stands");
-        is_whole(&bench);
+        is_whole(&bench, ROUNDS);
         assert!(ended.prints("gone on with at"), "{}", ended.out);
         let again = bench.run(&["run", "--resume", &folder]).exits(2);
         again.says("nothing is missing").says("feedline report");
@@ -81,11 +85,31 @@ fn a_run_may_be_interrupted_often_and_its_record_torn() {
         folder = stopped(&bench, &["run", "--resume", &folder], libc::SIGKILL, after);
     }
     bench.run(&["run", "--resume", &folder]).exits(0);
-    is_whole(&bench);
+    is_whole(&bench, ROUNDS);
     let segments = fs::read_to_string(bench.path(&folder).join("segments.jsonl")).unwrap();
     assert_eq!(segments.lines().count(), 4);
     let packed = bench.run(&["export", "--bundle", &folder]).exits(0);
     assert!(packed.prints("segments.jsonl"), "{}", packed.out);
+}
+
+#[test]
+#[ignore = "takes minutes; for a nightly run"]
+fn a_run_that_is_killed_two_hundred_times_is_whole() {
+    // So much that no run is over before it is killed.
+    let rounds = 100;
+    let bench = bench_of("64 MiB", rounds);
+    let folder = stopped(&bench, &["run", "s.toml"], libc::SIGKILL, 1);
+    let mut drawn = 1_u64;
+    for _ in 1..200 {
+        let child = bench.spawn(&["run", "--resume", &folder]);
+        // Knuth's MMIX generator: any moment will do, and all of them do not.
+        drawn = drawn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        std::thread::park_timeout(std::time::Duration::from_micros(drawn >> 47));
+        signal(&child, libc::SIGKILL);
+        assert_ne!(wait(child).code, Some(0), "it was over before it was killed");
+    }
+    bench.run(&["run", "--resume", &folder]).exits(0);
+    is_whole(&bench, rounds);
 }
 
 #[test]

@@ -247,7 +247,8 @@ fn a_plot_of_writes_speaks_of_writes() {
     for cell in &mut record.run.cells {
         cell.operation = "write".into();
     }
-    for (name, said) in [("throughput", "below the line: writes are"), ("tradeoff", "left of it writes are")] {
+    for (name, said) in [("throughput", "below the line: writes are"), ("tradeoff", "left of it writes are")]
+    {
         let plot = plot(&record, &seconds, name).unwrap();
         let words = words(&plot.svg).into_iter().map(|one| one.words).collect::<Vec<_>>().join(" ");
         assert!(words.contains(said) && !words.contains("accelerators starve"), "{words}");
