@@ -234,10 +234,13 @@ class Accelerate(Framework):
         import accelerate
 
         os.environ.setdefault("ACCELERATE_USE_CPU", "true")
+        own = accelerate.Accelerator.prepare_data_loader
         loader = feedline.wrap(DataLoader(Samples(self.folder), 8))
         prepared = accelerate.Accelerator().prepare(loader)
         self.assertEqual(sum(1 for _ in prepared), 10)
         self.assertEqual(len(feedline.waits(loader).step_ns), 10)
+        del loader, prepared
+        self.assertIs(accelerate.Accelerator.prepare_data_loader, own)
 
 
 class Lightning(Framework):

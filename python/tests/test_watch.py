@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import tempfile
 import unittest
 from collections import UserDict
@@ -202,24 +203,52 @@ class Passive(unittest.TestCase):
             feedline.waits([1])
 
     def test_what_accelerate_builds_from_a_watched_loader_is_watched(self) -> None:
-        class Accelerator:
-            def prepare_data_loader(self, data_loader: Any) -> Any:
-                """Its own words."""
-                return Own([Batch([at, at]) for (at,) in data_loader.batches])
-
-        accelerators.follow_prepare(SimpleNamespace(Accelerator=Accelerator), type(feedline.wrap([1])).__mro__[1], _around)
-        loader = feedline.wrap(Own([Batch([1]), Batch([2])]))
-        prepared = Accelerator().prepare_data_loader(loader)
+        accelerate = accelerating()
+        with mock.patch.dict(sys.modules, accelerate=accelerate):
+            loader = feedline.wrap(Own([Batch([1]), Batch([2])]))
+        prepared = accelerate.Accelerator().prepare_data_loader(loader)
         self.assertEqual(list(prepared), [[1, 1], [2, 2]])
         self.assertEqual(len(feedline.waits(loader).step_ns), 2)
-        self.assertIs(type(Accelerator().prepare_data_loader(Own([Batch([1])]))), Own)
-        self.assertEqual(list(inspect.signature(Accelerator.prepare_data_loader).parameters), ["self", "data_loader"])
+        self.assertIs(type(accelerate.Accelerator().prepare_data_loader(Own([Batch([1])]))), Own)
+        self.assertEqual(
+            list(inspect.signature(accelerate.Accelerator.prepare_data_loader).parameters), ["self", "data_loader"]
+        )
+
+    def test_accelerate_is_as_it_was_once_no_loader_is_watched(self) -> None:
+        accelerate = accelerating()
+        own = accelerate.Accelerator.prepare_data_loader
+        with mock.patch.dict(sys.modules, accelerate=accelerate):
+            loaders = [feedline.wrap(Own([])) for _ in range(2)]
+            loaders.pop()
+            self.assertIsNot(accelerate.Accelerator.prepare_data_loader, own)
+            loaders.pop()
+            self.assertIs(accelerate.Accelerator.prepare_data_loader, own)
+            # What another puts around it meanwhile is not ours to take away, once or again.
+            for _ in range(2):
+                loaders = [feedline.wrap(Own([Batch([1])]))]
+                if accelerate.Accelerator.prepare_data_loader.__name__ != "others":
+                    inner = accelerate.Accelerator.prepare_data_loader
+
+                    def others(self: Any, data_loader: Any) -> Any:
+                        return inner(self, data_loader)
+
+                    accelerate.Accelerator.prepare_data_loader = others
+                prepared = accelerate.Accelerator().prepare_data_loader(loaders[0])
+                self.assertEqual((list(prepared), len(feedline.waits(prepared).step_ns)), ([[1, 1]], 1))
+                del prepared
+                loaders.pop()
+                self.assertIs(accelerate.Accelerator.prepare_data_loader, others)
 
 
-def _around(watched: Any, prepared: Any) -> Any:
-    from feedline.watch import _around as around
+def accelerating() -> Any:
+    """As accelerate, whose method builds another loader from the one that it is given."""
 
-    return around(watched, prepared)
+    class Accelerator:
+        def prepare_data_loader(self, data_loader: Any) -> Any:
+            """Its own words."""
+            return Own([Batch([at, at]) for (at,) in data_loader.batches])
+
+    return SimpleNamespace(Accelerator=Accelerator)
 
 
 class Events(unittest.TestCase):
