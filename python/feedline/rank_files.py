@@ -10,6 +10,7 @@ import json
 import os
 import tempfile
 import time
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing import util
@@ -103,9 +104,22 @@ class Writer:
             raise
 
 
+# Those of this process and folder that still may write; a process that was forked has its own.
+_writers: weakref.WeakValueDictionary[tuple[int, str], Writer] = weakref.WeakValueDictionary()
+
+
 def writer(folder: str | os.PathLike[str] | None, waits: Waits) -> Callable[..., None]:
     """What writes the file of this rank into a folder; nothing without one."""
-    return _nothing if folder is None else Writer(folder, waits)
+    if folder is None:
+        return _nothing
+    place = os.getpid(), os.path.realpath(folder)
+    if place in _writers:
+        raise ValueError(
+            f"another loader of this process writes into {os.fspath(folder)}, and a rank has one file there: name a folder for "
+            f"each loader and each job, such as record={os.path.join(os.fspath(folder), 'validation')!r}"
+        )
+    made = _writers[place] = Writer(folder, waits)
+    return made
 
 
 def _nothing(last: bool = False) -> None:

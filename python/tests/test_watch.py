@@ -382,6 +382,29 @@ class RankFiles(unittest.TestCase):
             self.assertEqual((found.steps, list(found.wait_share)), (30, [0]))
             self.assertEqual([path.name for path in Path(folder).iterdir()], ["rank-0.json"])
 
+    def test_a_second_loader_does_not_write_over_the_first(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            train = feedline.wrap(Own([Batch([1])] * 40), record=folder)
+            for same in (folder, Path(folder), os.path.join(folder, "..", os.path.basename(folder))):
+                with self.assertRaisesRegex(ValueError, "another loader of this process writes into .*: name a folder for each"):
+                    feedline.wrap(Own([]), record=same)
+            validation = feedline.wrap(Own([Batch([1])] * 20), record=Path(folder, "validation"))
+            self.assertEqual((len(list(train)), len(list(validation))), (40, 20))
+            del train
+            # What it measured is still to be written.
+            with self.assertRaisesRegex(ValueError, "another loader"):
+                feedline.wrap(Own([]), record=folder)
+            rank = multiprocessing.get_context("fork").Process(target=wrapped_elsewhere, args=(folder,))
+            rank.start()
+            rank.join()
+            self.assertEqual(rank.exitcode, 0)
+            del validation
+
+    def test_a_loader_that_was_never_iterated_leaves_its_folder_to_another(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            feedline.wrap(Own([]), record=folder)
+            feedline.wrap(Own([]), record=folder)
+
     def test_a_file_is_written_anew_when_batches_have_doubled_however_short_the_passes(self) -> None:
         for length in (10, 400):
             with tempfile.TemporaryDirectory() as folder:
@@ -473,6 +496,10 @@ def measured(waits: Waits, record: Any, batches: int) -> None:
         record()
         waits.came()
     waits.end()
+
+
+def wrapped_elsewhere(folder: str) -> None:
+    feedline.wrap(Own([]), record=folder)
 
 
 def killed(folder: str, batches: int) -> None:
