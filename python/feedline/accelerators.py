@@ -138,7 +138,7 @@ def follow_prepare(accelerate: Any, loader: Any, watched: type, around: Callable
     Its method is its own again once the last watched loader is gone.
     """
     kind = getattr(accelerate, "Accelerator", None)
-    if not hasattr(kind, "prepare_data_loader"):
+    if kind is None or not hasattr(kind, "prepare_data_loader"):
         return
     if kind not in _followed:
         own = kind.prepare_data_loader

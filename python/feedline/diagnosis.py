@@ -6,12 +6,13 @@ rounds of one part then differ. Before every pass the random state is what it wa
 
 from __future__ import annotations
 
+import operator
 import os
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import _binary, accelerators, evidence, limits, machine, opens, pagecache, spans
@@ -23,7 +24,7 @@ from .opens import Opens
 from .report import Report
 from .scenario import Scenario
 from .spans import Span
-from .stamps import Clock, Pass, Waits, samples_of
+from .stamps import Clock, Pass, Waits, length_of
 from .watch import bare
 
 ROUNDS = 2
@@ -37,6 +38,7 @@ ELSE_BYTES = 256 << 10
 OTHERS_SHARE_MAX = 0.05
 OTHER_LOADER = "hand `without_storage`, a loader of the same batches from memory, to tell its parts apart"
 PYTHONS_OPEN = f"{OTHER_LOADER}, and let files be opened by Python, so that they can be dropped from memory"
+SAY_BATCH = "hand the number of samples, batch=..."
 # What feedline's own reading of the files may take.
 STORAGE_BUDGET = "60s"
 # Files below their folder for each that was opened, up to which feedline lists it: a pass opens a part of a dataset.
@@ -70,11 +72,16 @@ class Diagnosis:
     steps: int
     kept: Kept
     around: Around
+    batch: int | None = None
+    """Samples of a batch, as the caller says."""
     rounds: dict[str, list[Played]] = field(default_factory=dict)
     lacks: list[str] = field(default_factory=list)
     not_cold: str | None = None
     unseen: Unseen | None = None
+    """What of its reads nobody saw, if there is something."""
     remote: Unseen | None = None
+    changed: Unseen | None = None
+    """What later passes did not read of what the first one did."""
     opens: Opens = field(default_factory=Opens)
     first: Any = None
     """The loader of the first pass, which says how it fetches."""
@@ -103,8 +110,8 @@ class Diagnosis:
         played.read_bytes -= heard.worker_start_bytes
         if part == "look":
             self.opens = heard
-        elif self.unseen is None and not part.endswith("memory"):
-            self.unseen = _changed(self, heard)
+        elif self.changed is None and not part.endswith("memory"):
+            self.changed = _changed(self, heard)
         return played
 
     def once(self, source: Any, step: Callable[[Any], Any] | None) -> Played:
@@ -140,6 +147,7 @@ def diagnose(
     without_storage: Any = None,
     evict: bool = True,
     storage: bool = True,
+    batch: int | None = None,
     around: Around | None = None,
 ) -> Report:
     """Measures the job and its parts, names the limit, and says what removing it gives.
@@ -147,7 +155,8 @@ def diagnose(
     `loader` can be iterated again, or is a function that makes one. `state` lists what `step` changes (model, optimizer,
     scheduler, scaler): all of it is restored at the end, with the random state; `state=[]` says that a step keeps nothing. The
     files that the loader opens are dropped from the page cache (`evict`), and feedline reads them too (`storage`).
-    `without_storage` is a loader of the same batches from memory, where nobody can see which files are read.
+    `without_storage` is a loader of the same batches from memory, where nobody can see which files are read. `batch` is the number
+    of samples that the loader hands out at once, where its own `batch_size` does not say so.
 
     An error of the loader or of the step is raised as it is, once everything is restored.
     """
@@ -166,8 +175,10 @@ def diagnose(
         raise TypeError(f"a loader is iterated, or makes one when it is called; {type(loader).__name__} does neither")
     if steps < ROUNDS * (spans.BATCHES_MIN + 1):
         raise ValueError(f"steps = {steps}: {ROUNDS * (spans.BATCHES_MIN + 1)} are the fewest that give an interval")
+    if batch is not None and operator.index(batch) < 1:
+        raise ValueError(f"batch = {batch}: a batch has one sample at least")
     kept = Kept(state, loader)
-    found = Diagnosis(loader, step, steps // ROUNDS, kept, around)
+    found = Diagnosis(loader, step, steps // ROUNDS, kept, around, batch)
     try:
         _measure(found, without_storage, evict)
     finally:
@@ -318,7 +329,7 @@ def _conclude(found: Diagnosis, without_storage: Any, storage: bool) -> Report:
         use=[played.use for part, rounds in found.rounds.items() if part != "look" for played in rounds],
         unsteady=_unsteady(found),
         not_cold=found.not_cold,
-        unseen=found.unseen,
+        unseen=found.unseen or found.changed,
         remote=None if without_storage is not None else found.remote,
         lacks=found.lacks,
     )
@@ -335,11 +346,19 @@ def _conclude(found: Diagnosis, without_storage: Any, storage: bool) -> Report:
             _lack(found, lack)
     if parts.step and parts.loader and parts.step.mean < 0.01 * parts.loader.mean:
         _lack(found, f"a step took {parts.step.mean / 1e3:.3g} us: it does nothing, or returns before its work is done")
-    scenario = _scenario(found, parts)
+    scenario: Scenario | None = None
     doubts: list[str] = []
+    unplayed: list[str] = []
+    try:
+        scenario = _scenario(found, parts)
+    except ValueError as error:
+        unplayed.append(f"no scenario: {error}")
     if scenario is not None and storage and without_storage is None:
         parts.storage_busy, doubts = _by_feedline(found, scenario)
-    return Report(limits.find(parts), parts, found.opens, [*found.kept.names, found.kept.generators], scenario, doubts, _first_batch_s(found))
+    limit = limits.find(parts)
+    # That there is no scenario is no reason for a limit, or for none.
+    found.lacks += unplayed
+    return Report(limit, parts, found.opens, [*found.kept.names, found.kept.generators], scenario, doubts, _first_batch_s(found))
 
 
 def _first_batch_s(found: Diagnosis) -> float | None:
@@ -347,51 +366,77 @@ def _first_batch_s(found: Diagnosis) -> float | None:
     return jobs[0].waits.first_ns[0] / 1e9 if jobs and jobs[0].waits.first_ns else None
 
 
-def _scenario(found: Diagnosis, parts: limits.Parts) -> Scenario | None:
-    """The scenario of the job; None where its reads are unseen: an order is never invented."""
+def _scenario(found: Diagnosis, parts: limits.Parts) -> Scenario:
+    """The scenario of the job. A ValueError says why there is none: an order is never invented."""
     look = found.rounds.get("look", [])
-    if not look or not found.opens.order or not parts.step or not parts.loader:
-        return None
-    if found.remote:
-        found.lacks.append("a part of the job comes over connections: no scenario")
-        return None
-    batch = samples_of(look[-1].batch) or int(getattr(found.first, "batch_size", 0) or 0)
-    if batch < 1:
-        found.lacks.append("the number of samples in a batch is unknown: no scenario")
-        return None
+    if not look or not parts.step or not parts.loader:
+        raise ValueError("step and loader were not measured by themselves")
+    unseen = found.remote or found.unseen
+    if unseen:
+        raise ValueError(unseen.why)
     batches = len(look[-1].waits.wait_ns)
-    each = len(found.opens.order) >= 0.5 * batch * batches
-    try:
-        root, suffix = scenarios.of_files(found.opens.files)
-    except ValueError as error:
-        _lack(found, f"{error}: no scenario")
-        return None
+    root, suffix = scenarios.of_files(found.opens.files)
+    opened = replace(found.opens, order=scenarios.of_suffix(suffix, found.opens.order))
+    batch = _samples_of_a_batch(found, look[-1], len(opened.order))
+    each = len(opened.order) >= 0.5 * batch * batches
     layout = "files" if each else scenarios.LAYOUTS.get(suffix)
-    if layout is None or (not each and look[-1].read_bytes < 0.5 * found.opens.bytes()):
-        found.lacks.append("files are read in part, or in a form that feedline does not know: no scenario")
-        return None
+    if layout is None or (not each and look[-1].read_bytes < 0.5 * opened.bytes()):
+        raise ValueError("files are read in part, or in a form that feedline does not know")
     if root == os.sep:
-        found.lacks.append("files have no folder in common: no scenario")
-        return None
-    size = found.opens.bytes() / len(found.opens.order) if each else max(look[-1].read_bytes, 1) / (batch * batches)
+        raise ValueError("files have no folder in common")
+    if len(opened.order) < len(found.opens.order):
+        _lack(found, f"the scenario reads files that end in {suffix!r} alone, and others were opened beside them")
+    # Workers are at work on more than what has come.
+    of_sample = round(len(opened.order) / (batches + found.workers) / batch) if each else 1
+    if of_sample > 1:
+        _lack(found, f"a sample opens {of_sample} files: each of them is a sample of the scenario")
+        batch *= of_sample
+    size = opened.bytes() / len(opened.order) if each else max(look[-1].read_bytes, 1) / (batch * batches)
     readers = max(1, found.workers)
     decode, burns = _decoding(parts, readers, batch)
-    steps = min(batches, len(found.opens.files) // batch) if each else batches
-    opened = scenarios.below(root, suffix, found.opens.order) if each else ()
     return Scenario(
         batch=batch,
         step_ns=parts.step.mean,
         sample_bytes=max(1, round(size)),
         readers=readers,
         prefetch=found.ahead,
-        steps=max(1, steps),
+        steps=max(1, min(batches, len(opened.files) // batch) if each else batches),
         root=root,
         suffix=suffix,
         layout=layout,
         decode_ns=decode,
         decode_burns=burns,
-        opened=opened,
+        opened=scenarios.below(root, opened.order) if each else (),
     )
+
+
+def _samples_of_a_batch(found: Diagnosis, look: Played, opened: int) -> int:
+    """As the caller or the loader says, else as the batch looks, where the files that it is made of do not speak against it."""
+    stated = found.batch or _stated_batch(found.first)
+    if stated:
+        return stated
+    if getattr(found.first, "batch_size", 0) is None and getattr(found.first, "batch_sampler", None) is None:
+        raise ValueError(f"with batch_size=None a loader hands out samples, or batches of its dataset: {SAY_BATCH}")
+    length = length_of(look.batch)
+    if length < 1:
+        raise ValueError(f"the number of samples in a batch is unknown: {SAY_BATCH}")
+    batches = len(look.waits.wait_ns)
+    least, most = opened / (batches + found.workers), opened / batches
+    if length > 1 and least <= 1.1 and most >= 0.9:
+        raise ValueError(f"each batch opens one file, which is a sample or a batch of length {length}: {SAY_BATCH}")
+    if least > 1.1 * length:
+        raise ValueError(f"each batch opens {round(least)} files, and its outermost length is {length}: {SAY_BATCH}")
+    _lack(found, f"a batch is taken for {length} samples, its outermost length: batch=... says another number")
+    return length
+
+
+def _stated_batch(loader: Any) -> int:
+    """Samples of a batch as a loader says, or who hands it the places of whole batches; 0 where neither does."""
+    for place in (loader, getattr(loader, "batch_sampler", None), getattr(loader, "sampler", None)):
+        size = getattr(place, "batch_size", None)
+        if isinstance(size, int) and size > 0:
+            return size
+    return 0
 
 
 def _decoding(parts: limits.Parts, readers: int, batch: int) -> tuple[float, bool]:

@@ -18,15 +18,18 @@ STEPS_MAX = 10_000
 Clock = Callable[[], int]
 
 
-def samples_of(batch: Any) -> int:
-    """Samples of a batch as its outermost shape or length says, 0 where nothing says it: a batch never fails by being counted."""
+def length_of(batch: Any) -> int:
+    """Outermost length of a batch: of what is stacked in it, else of itself. 0 where it may mean several things.
+
+    A batch never fails by being looked at.
+    """
     try:
-        return _samples_of(batch)
+        return _length_of(batch)
     except Exception:
         return 0
 
 
-def _samples_of(batch: Any) -> int:
+def _length_of(batch: Any) -> int:
     for _ in range(4):
         shape = getattr(batch, "shape", None)
         if shape is not None:
@@ -36,11 +39,25 @@ def _samples_of(batch: Any) -> int:
         elif isinstance(batch, dict):
             # Not the batch's own `values`, which may be what makes them.
             batch = next(iter(dict.values(batch)), None)
-        elif isinstance(batch, (list, tuple)) and batch and hasattr(batch[0], "shape"):
-            batch = batch[0]
+        elif isinstance(batch, (list, tuple)):
+            return _length_of_columns(batch)
         else:
             return 0 if isinstance(batch, (str, bytes)) or hasattr(batch, "keys") else len(batch)
     return 0
+
+
+def _length_of_columns(batch: list[Any] | tuple[Any, ...]) -> int:
+    """Of images and labels, which are of one length. Arrays that are all alike may be columns, or samples."""
+    shapes = [one.shape for one in batch if hasattr(one, "shape")]
+    if shapes:
+        lengths = {int(shape[0]) for shape in shapes if len(shape)}
+        alike = len(batch) > 1 and shapes == [shapes[0]] * len(batch)
+        return lengths.pop() if len(lengths) == 1 and not alike else 0
+    if isinstance(batch, list):
+        return len(batch)
+    # A tuple of columns, or one sample and what belongs to it.
+    lengths = {len(one) for one in batch if isinstance(one, (list, tuple))}
+    return lengths.pop() if len(lengths) == 1 and all(isinstance(one, (list, tuple)) for one in batch) else 0
 
 
 class Waits:
@@ -55,7 +72,8 @@ class Waits:
         """What the job waited for each batch; the first of a pass is in `first_ns` as well."""
         self.step_ns = array("q")
         """From each batch to the request of the next one."""
-        self.samples = array("q")
+        self.lengths = array("q")
+        """Outermost length of each batch: as many samples where they are stacked in it. 0 where it may mean several things."""
         self.first_ns: list[int] = []
         """For each pass, from its beginning to its first batch."""
         self.gap_ns: list[int] = []
@@ -109,7 +127,7 @@ class Waits:
             if self._events:
                 self.gpu = self.gpu or accelerators.Events.where_there_is_cuda(len(self.step_ns))
         self.wait_ns.append(now - self._asked_ns)
-        self.samples.append(samples_of(batch))
+        self.lengths.append(length_of(batch))
         if self.gpu:
             self.gpu.begin()
         self._came_ns = now
@@ -130,7 +148,7 @@ class Waits:
         if self._came_ns is not None:
             self._came_ns = None
             self.wait_ns.pop()
-            self.samples.pop()
+            self.lengths.pop()
             if self.begins and self.begins[-1] == len(self.wait_ns):
                 self.begins.pop()
             if self.gpu:
@@ -157,8 +175,9 @@ class Waits:
         return spans.mean([self.wait_ns[i] + self.step_ns[i] for i in self.steady(warm_up)])
 
     def alike(self) -> bool:
-        """Whether all batches but the last of a pass have as many samples, within a tenth."""
-        inner = [self.samples[i] for i in range(len(self.samples)) if i + 1 not in (*self.begins, len(self.samples))]
+        """Whether all batches but the last of a pass have one length, within a tenth."""
+        last = {begin - 1 for begin in (*self.begins, len(self.lengths))}
+        inner = [length for at, length in enumerate(self.lengths) if at not in last]
         return not inner or max(inner) <= 1.1 * min(inner)
 
     def lacks(self) -> list[str]:
@@ -173,7 +192,7 @@ class Waits:
         if self.unwritten:
             said.append(self.unwritten)
         if not self.alike():
-            said.append("batches have different numbers of samples")
+            said.append("batches differ in their outermost length")
         return said
 
     def __str__(self) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import feedline
 from feedline import _binary, diagnosis
-from feedline.scenario import Scenario, below, of_files
+from feedline.scenario import Scenario, below, of_files, of_suffix
 
 SCENARIO = """
 version = 1
@@ -121,7 +121,7 @@ class Files(unittest.TestCase):
             os.symlink("data", f"{root}/folder")
             opened = [f"{root}/links/2", f"{root}/folder/1.bin"]
             self.assertEqual(of_files(opened), (f"{root}/data", ".bin"))
-            self.assertEqual(below(f"{root}/data", ".bin", opened), ("2.bin", "1.bin"))
+            self.assertEqual(below(f"{root}/data", opened), ("2.bin", "1.bin"))
 
     def test_names_that_no_scenario_can_hold_are_refused_in_words(self) -> None:
         for name in ("a\tb", "a\x7fb", "a\x85b", "a\udcffb"):
@@ -196,9 +196,8 @@ class Real(unittest.TestCase):
         (data / "deep").mkdir(parents=True)
         for name in ("a.bin", "b.bin", "deep/c.bin"):
             (data / name).write_bytes(bytes(5_000))
-        opened = below(
-            str(data), ".bin", [str(data / "deep/c.bin"), "/elsewhere/d.bin", str(data / "a.bin"), str(data / "l.txt")]
-        )
+        heard = [str(data / "deep/c.bin"), "/elsewhere/d.bin", str(data / "a.bin"), str(data / "l.txt")]
+        opened = below(str(data), of_suffix(".bin", heard))
         self.assertEqual(opened, ("deep/c.bin", "a.bin"))
         scenario = Scenario(2, 1.5e6, 5_000, 1, 2, 16, str(data), ".bin", "files", opened=opened)
         path, order = self.folder / "mine.toml", self.folder / "order.txt"

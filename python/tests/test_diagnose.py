@@ -7,8 +7,10 @@ import os
 import random
 import tempfile
 import unittest
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import feedline
@@ -163,6 +165,66 @@ class Diagnosing(unittest.TestCase):
         self.assertAlmostEqual(scenario.decode_ns / MS, 20 / 4, delta=0.5)
         self.assertTrue(scenario.decode_burns)
         self.assertEqual([played.decode_ns for played in self.world.played], [0])
+
+    def test_a_batch_that_its_files_speak_against_is_not_counted_by_its_length(self) -> None:
+        class Images(Loader):
+            """Each batch of four files is as long as what it is said to be."""
+
+            shapes: Any = [(3, 8, 8)]
+
+            def __iter__(self) -> Iterator[Any]:
+                arrays = [SimpleNamespace(shape=shape) for shape in self.shapes]
+                return (arrays[0] if len(arrays) == 1 else arrays for _ in super().__iter__())
+
+        for shapes, given, batch, words in (
+            ([(4, 3), (4,)], None, 4, "a batch is taken for 4 samples, its outermost length"),
+            ([(3, 8, 8)], None, None, "each batch opens 4 files, and its outermost length is 3"),
+            ([(3, 8, 8)], 4, 4, ""),
+            ([(3, 8, 8)] * 4, None, None, "the number of samples in a batch is unknown"),
+            ([(2, 8, 8)], 2, 4, "a sample opens 2 files: each of them is a sample of the scenario"),
+        ):
+            loader = Images(self.world, 40, 5)
+            loader.shapes = shapes
+            report = self.diagnose(loader, Step(self.world, 5), batch=given)
+            self.assertEqual(report.scenario and report.scenario.batch, batch, str(report))
+            self.assertIn(words, str(report))
+            self.assertEqual(report.limit.name, "storage")
+        for wrong in (0, -1):
+            with self.assertRaisesRegex(ValueError, "a batch has one sample at least"):
+                self.diagnose(loader, Step(self.world, 5), batch=wrong)
+
+    def test_a_file_for_each_batch_is_a_sample_or_a_batch(self) -> None:
+        class Arrays(Loader):
+            def fetch_ns(self, batch: int) -> float:
+                self.world.opened.append(f"/data/{batch}.npy")
+                return self.world.lasts(self.read_ns)
+
+            def __iter__(self) -> Iterator[Any]:
+                return (SimpleNamespace(shape=(224, 224, 3)) for _ in super().__iter__())
+
+        for given, layout in ((None, None), (1, "files"), (224, "records")):
+            report = self.diagnose(Arrays(self.world, 40, 5), Step(self.world, 5), batch=given)
+            self.assertEqual(report.scenario and report.scenario.layout, layout, str(report))
+            self.assertEqual(
+                "each batch opens one file, which is a sample or a batch of length 224" in str(report), given is None
+            )
+
+    def test_files_of_another_kind_are_not_in_the_scenario_and_it_says_so(self) -> None:
+        class Labelled(Loader):
+            def fetch_ns(self, batch: int) -> float:
+                self.world.opened += [f"/data/{batch}/{at}.txt" for at in range(3)]
+                return super().fetch_ns(batch)
+
+        report = self.diagnose(Labelled(self.world, 40, 5), Step(self.world, 5))
+        assert report.scenario is not None
+        self.assertEqual((report.scenario.batch, report.scenario.suffix), (4, ".jpg"))
+        self.assertIn("the scenario reads files that end in '.jpg' alone", str(report))
+
+    def test_without_a_scenario_the_report_says_why(self) -> None:
+        for loader in (Loader(self.world, 5, 5, batches=9), iter(Loader(self.world, 5, 5))):
+            report = self.diagnose(loader, Step(self.world, 5))
+            self.assertIn("no scenario: step and loader were not measured by themselves", str(report))
+            self.assertNotIn("scenario", report.limit.why)
 
     def test_shards_have_a_scenario_where_feedline_knows_their_form(self) -> None:
         for suffix, layout in ((".tar", "webdataset"), (".idx", None)):

@@ -44,6 +44,13 @@ class Samples(Dataset):
         return torch.tensor(list(Path(self.folder, f"{at}.bin").read_bytes()))
 
 
+class Several(Samples):
+    """Samples that are asked for together."""
+
+    def __getitem__(self, at: list[int]) -> Any:
+        return torch.stack([super(Several, self).__getitem__(one) for one in at])
+
+
 class Framework(unittest.TestCase):
     needs = ("torch",)
 
@@ -87,7 +94,7 @@ class Loaders(Framework):
                     self.assertIsInstance(watched, DataLoader)
                     self.assertEqual([batch.tolist() for _ in range(2) for batch in watched], bare)
                     waits = feedline.waits(watched)
-                    self.assertEqual((len(waits.step_ns), len(waits.first_ns), set(waits.samples)), (20, 2, {8}))
+                    self.assertEqual((len(waits.step_ns), len(waits.first_ns), set(waits.lengths)), (20, 2, {8}))
 
     def test_what_workers_open_is_heard_however_they_start(self) -> None:
         for context in ("fork", "spawn", "forkserver"):
@@ -211,6 +218,45 @@ class Diagnosed(Framework):
         self.assertNotIn("mapped, or read in part", str(report))
         assert report.scenario is not None
         self.assertEqual((report.scenario.readers, report.scenario.prefetch), (1, 2))
+
+    def test_samples_are_counted_as_the_loader_says_and_not_as_a_batch_looks(self) -> None:
+        samples = Samples(self.folder)
+
+        class Batches(IterableDataset):
+            def __iter__(self) -> Any:
+                return (torch.stack([samples[at + one] for one in range(2)]) for at in range(0, FILES, 2))
+
+        sampler = BatchSampler(RandomSampler(samples), 2, False)
+        listed = [[at, at + 1] for at in range(0, FILES, 2)]
+        for loader, given, batch in (
+            (DataLoader(samples, 2, collate_fn=list), None, 2),
+            (DataLoader(samples, 2, collate_fn=torch.cat), None, 2),
+            (DataLoader(samples, batch_sampler=sampler), None, 2),
+            (DataLoader(samples, batch_sampler=listed), None, 2),
+            (DataLoader(Several(self.folder), None, sampler=sampler), None, 2),
+            (DataLoader(Several(self.folder), None, sampler=listed), None, None),
+            (DataLoader(samples, None), None, None),
+            (DataLoader(samples, None), 1, 1),
+            (DataLoader(Batches(), None), None, None),
+            (DataLoader(Batches(), None), 2, 2),
+        ):
+            report = feedline.diagnose(loader, lambda batch: None, steps=34, state=[], storage=False, batch=given)
+            said = str(report)
+            if batch is None:
+                self.assertIsNone(report.scenario, said)
+                self.assertIn("no scenario: with batch_size=None a loader hands out samples, or batches of its dataset", said)
+            else:
+                assert report.scenario is not None, said
+                self.assertEqual((report.scenario.batch, report.scenario.sample_bytes), (batch, 4))
+
+    def test_single_samples_of_different_lengths_are_not_said_to_be_batches_of_them(self) -> None:
+        class Sentences(IterableDataset):
+            def __iter__(self) -> Any:
+                return (torch.ones(length) for length in range(1, 40))
+
+        loader = feedline.wrap(DataLoader(Sentences(), None))
+        list(loader)
+        self.assertNotIn("samples", str(feedline.waits(loader)))
 
     def test_a_stateful_loader_is_where_it_was(self) -> None:
         if missing("torchdata"):

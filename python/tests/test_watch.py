@@ -21,7 +21,7 @@ from unittest import mock
 
 import feedline
 from feedline import accelerators, rank_files
-from feedline.stamps import Waits, samples_of
+from feedline.stamps import Waits, length_of
 
 from .played import MS, Batch, Loader, Step, World
 
@@ -83,12 +83,20 @@ class Figures(unittest.TestCase):
         self.assertEqual((len(waits.wait_ns), len(waits.step_ns)), (5 + 4 + 4, 4 + 4 + 4))
         self.assertLess(max(waits.step_ns), MS)
 
-    def test_the_samples_of_a_batch_are_found_where_frameworks_put_them(self) -> None:
-        array = SimpleNamespace(shape=(8, 3))
-        for batch, count in ((array, 8), ([array, array], 8), ({"x": [array]}, 8), (Batch([1, 2]), 2), (3, 0), ({}, 0)):
-            self.assertEqual(samples_of(batch), count, batch)
+    def test_the_length_of_a_batch_is_found_where_frameworks_put_it(self) -> None:
+        array, labels, scale = (SimpleNamespace(shape=shape) for shape in ((8, 3), (8,), ()))
+        for batch, length in (
+            (array, 8), ([array, labels, scale], 8), ({"x": [array]}, 8), ([array], 8), ((array, ["a"] * 8), 8),
+            (Batch([1, 2]), 2), ([("image", 1)] * 5, 5), ((["image"] * 5, [1] * 5), 5), (3, 0), ({}, 0),
+        ):  # fmt: skip
+            self.assertEqual(length_of(batch), length, batch)
 
-    def test_counting_samples_never_fails_and_makes_no_batch(self) -> None:
+    def test_what_may_be_samples_or_columns_has_no_length(self) -> None:
+        image, short, long = (SimpleNamespace(shape=shape) for shape in ((3, 224, 224), (5,), (9,)))
+        for batch in ([image] * 8, (image, image), [short, long], ("name", 3), (["image"] * 2, [1] * 3)):
+            self.assertEqual(length_of(batch), 0, batch)
+
+    def test_looking_at_a_batch_never_fails_and_makes_none(self) -> None:
         class Lazy(dict):
             def values(self) -> Any:
                 raise AssertionError("made")
@@ -110,9 +118,9 @@ class Figures(unittest.TestCase):
 
         shapes = [SimpleNamespace(shape=shape) for shape in (lambda: (3,), (None, 3), 5, ())]
         for batch in (*shapes, Decoding(), Lengthless(), "words", None):
-            self.assertEqual(samples_of(batch), 0, batch)
-        self.assertEqual(samples_of(Lazy(x=[1, 2])), 2)
-        self.assertEqual(samples_of(UserDict(x=[1, 2])), 2)
+            self.assertEqual(length_of(batch), 0, batch)
+        self.assertEqual(length_of(Lazy(x=[1, 2])), 2)
+        self.assertEqual(length_of(UserDict(x=[1, 2])), 2)
         self.assertEqual(len(list(feedline.wrap([Lengthless()] * 3))), 3)
 
     def test_unlike_batches_are_told_but_not_the_rest_at_the_end(self) -> None:
@@ -210,9 +218,7 @@ class Passive(unittest.TestCase):
         self.assertEqual(list(prepared), [[1, 1], [2, 2]])
         self.assertEqual(len(feedline.waits(loader).step_ns), 2)
         self.assertIs(type(accelerate.Accelerator().prepare_data_loader(Own([Batch([1])]))), Own)
-        self.assertEqual(
-            list(inspect.signature(accelerate.Accelerator.prepare_data_loader).parameters), ["self", "data_loader"]
-        )
+        self.assertEqual(list(inspect.signature(accelerate.Accelerator.prepare_data_loader).parameters), ["self", "data_loader"])
 
     def test_accelerate_is_as_it_was_once_no_loader_is_watched(self) -> None:
         accelerate = accelerating()
