@@ -27,6 +27,13 @@ KEYS_SINCE_2 = ("began_unix_ns", "wrote_unix_ns", "cuda")
 # A rank is named as the slowest where it waited longest in so many blocks, and longer than any other by this share of the time.
 BLOCKS_NAMED = spans.BLOCKS - 1
 WAIT_SHARE_MIN = 0.05
+# Of what its waits are longer, what the others take longer, where they wait for it: nothing or all.
+FOLLOWED_MIN = 0.5
+ASSUMED = "if steps by themselves take all ranks alike"
+STEPS_UNSEEN = (
+    "a rank whose step itself is slow is never named: it makes the steps of all ranks as long, by what they wait for it. Time the "
+    "step on each rank without the others"
+)
 # The first file is written once its batches say something.
 BATCHES_FIRST = spans.BATCHES_MIN + 1
 
@@ -134,20 +141,20 @@ class Ranks:
     wait_share: dict[int, float]
     """Of each rank's time, waiting for its own batches."""
     others_share: dict[int, float]
-    """Of each rank's time, waiting in its steps for ranks that came later."""
+    """Of each rank's time, waiting in its steps for ranks whose batches came later; empty where stamps do not say it."""
     slowest: int | None
     """The rank whose batches hold up the others, if one does."""
+    why: str
+    """Why that rank is named, or none is."""
     lacks: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         lines = [f"{len(self.wait_share)} ranks, {self.steps} steps of each"]
-        if self.slowest is None:
-            lines.append("no rank is named as the one whose batches hold up the others")
-        else:
-            waited = 100 * self.wait_share[self.slowest]
-            lines.append(f"rank {self.slowest} holds up the others: it waits {waited:.0f} % of the time for its batches")
+        named = "no rank is named" if self.slowest is None else f"rank {self.slowest} holds up the others"
+        lines.append(f"{named}: {self.why}")
         for rank, share in sorted(self.wait_share.items()):
-            lines.append(f"rank {rank:<5} for data {100 * share:3.0f} %   for others {100 * self.others_share[rank]:3.0f} %")
+            others = f"   for those of others {100 * self.others_share[rank]:3.0f} %" if self.others_share else ""
+            lines.append(f"rank {rank:<5} for its batches {100 * share:3.0f} %{others}")
         return "\n".join([*lines, *(f"LACKS {lack}" for lack in self.lacks)])
 
 
@@ -164,19 +171,34 @@ def ranks(folder: str | os.PathLike[str]) -> Ranks:
     at = [step for step in range(steps) if step not in first]
     wait = {one["rank"]: [one["wait_ns"][step] for step in at] for one in told}
     step = {one["rank"]: [one["step_ns"][step] for step in at] for one in told}
-    others = dict.fromkeys(wait, 0)
-    for i in range(len(at)):
-        # Who comes last to the all-reduce waits for nobody in it.
-        last = min(step[rank][i] for rank in step)
-        for rank in others:
-            others[rank] += step[rank][i] - last
     whole = {rank: max(1, sum(wait[rank]) + sum(step[rank])) for rank in wait}
     shares = {rank: sum(wait[rank]) / whole[rank] for rank in wait}
-    if len(at) < spans.BATCHES_MIN:
-        lacks.append(f"{steps} common steps are too few to name a rank: {spans.BATCHES_MIN + 1} at least")
-    slowest = _slowest(wait, shares) if one_run and len(at) >= spans.BATCHES_MIN else None
-    lacks.append("a rank whose step itself is slow makes all steps equally long, and is not named")
-    return Ranks(steps, shares, {rank: others[rank] / whole[rank] for rank in others}, slowest, lacks)
+    cuda = any(one["cuda"] for one in told)
+    others = {} if cuda else {rank: others_ns / whole[rank] for rank, others_ns in _others_ns(wait, step).items()}
+    slowest = None
+    if not one_run:
+        why = "files may be of several runs"
+    elif len(at) < spans.BATCHES_MIN:
+        why = f"{steps} common steps are too few: {spans.BATCHES_MIN + 1} at least"
+    else:
+        slowest, why, hidden = _slowest(wait, step, shares, cuda)
+        if hidden:
+            others = {}
+            lacks.append("late batches are not what ranks wait for in their steps: no share for those of others is known")
+    if len(told) > 1:
+        lacks.append(STEPS_UNSEEN)
+    return Ranks(steps, shares, others, slowest, why, lacks)
+
+
+def _others_ns(wait: dict[int, list[int]], step: dict[int, list[int]]) -> dict[int, int]:
+    """What each rank waited for others: by what its steps are longer than the shortest ones, and its waits shorter than the longest.
+
+    Each by itself says more than that. Ranks that do not meet in each step differ by what they do themselves, and late batches of
+    one rank are waited for by nobody where another is later still.
+    """
+    longest_waits = sum(map(max, zip(*wait.values())))
+    shortest_steps = sum(map(min, zip(*step.values())))
+    return {rank: min(sum(step[rank]) - shortest_steps, longest_waits - sum(wait[rank])) for rank in wait}
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -225,21 +247,43 @@ def _disagreements(told: list[dict[str, Any]]) -> list[str]:
         lacks.append(f"ranks made different numbers of steps, rank {least} the fewest ({counts[least]})")
     if any(one["cuda"] for one in told):
         lacks.append(
-            "stamps are those of the host, and calls of CUDA return before their work is done: no share for others is known"
+            "stamps are those of the host, and calls of CUDA return before their work is done: no share for batches of others is known"
         )
     lacks += [f"rank {one['rank']} ended with {one['error']}" for one in told if one["error"]]
     return lacks
 
 
-def _slowest(wait: dict[int, list[int]], shares: dict[int, float]) -> int | None:
-    candidate = max(shares, key=lambda rank: shares[rank])
-    next_share = max((share for rank, share in shares.items() if rank != candidate), default=None)
-    if next_share is None or shares[candidate] - next_share < WAIT_SHARE_MIN:
-        return None
-    length = len(wait[candidate]) // spans.BLOCKS
+def _slowest(
+    wait: dict[int, list[int]], step: dict[int, list[int]], shares: dict[int, float], cuda: bool
+) -> tuple[int | None, str, bool]:
+    """The rank whose batches hold up the others, or None, and why; and whether late batches turn out to be waited for by nobody."""
+    if len(shares) == 1:
+        return None, "there is one", False
+    rank = max(shares, key=lambda rank: shares[rank])
+    waits = f"{100 * shares[rank]:.0f} % of the time"
+    next_share = max(share for other, share in shares.items() if other != rank)
+    if shares[rank] - next_share < WAIT_SHARE_MIN:
+        return None, f"none waits for its batches {100 * WAIT_SHARE_MIN:.0f} % of the time longer than any other", False
+    length = len(wait[rank]) // spans.BLOCKS
     longest = 0
     for block in range(spans.BLOCKS):
         part = slice(block * length, (block + 1) * length)
         sums = {rank: sum(waits[part]) for rank, waits in wait.items()}
-        longest += sums[candidate] > max(sum_ns for rank, sum_ns in sums.items() if rank != candidate)
-    return candidate if longest >= BLOCKS_NAMED else None
+        longest += sums[rank] > max(sum_ns for other, sum_ns in sums.items() if other != rank)
+    if longest < BLOCKS_NAMED:
+        return None, f"rank {rank} waits longest for its batches, {waits}, but not in all parts of the steps", False
+    # Another rank may take as long for its step, and then nobody waits for these batches: if they come later still, nothing changes.
+    others = [other for other in wait if other != rank]
+    wholes = [sum(wait[other][at] + step[other][at] for other in others) / len(others) for at in range(len(wait[rank]))]
+    follows = spans.slope(wait[rank], wholes)
+    if follows and follows.high < FOLLOWED_MIN:
+        return (
+            None,
+            f"rank {rank} waits longest for its batches, {waits}, and where it waits longer the others take no longer",
+            True,
+        )
+    if follows and follows.low > FOLLOWED_MIN:
+        return rank, f"it waits {waits} for its batches, and where it waits longer the others take longer", False
+    if cuda:
+        return None, f"rank {rank} waits longest for its batches, {waits}, and its accelerator may work on meanwhile", False
+    return rank, f"it waits {waits} for its batches, {ASSUMED}", False

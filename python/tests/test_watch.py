@@ -9,6 +9,7 @@ import json
 import multiprocessing
 import os
 import pickle
+import random
 import signal
 import sys
 import tempfile
@@ -292,11 +293,13 @@ class Events(unittest.TestCase):
 
 
 class RankFiles(unittest.TestCase):
-    def written(self, folder: str, rank: int, wait_ms: float, step_ms: int, steps: int = 40, **other: Any) -> None:
+    def written(self, folder: str, rank: int, wait_ms: Any, step_ms: Any, steps: int = 40, **other: Any) -> None:
+        """The file of a rank, whose waits and steps are all alike, or one by one."""
+        waits, lengths = ([ms] * steps if isinstance(ms, (int, float)) else ms for ms in (wait_ms, step_ms))
         told = {
             "version": 2, "rank": rank, "world": 4, "began_unix_ns": 100 + rank, "wrote_unix_ns": 200 + rank, "cuda": False,
-            "wait_ns": [int(wait_ms * MS)] * steps, "step_ns": [step_ms * MS] * steps, "begins": [0], "first_ns": [],
-            "gap_ns": [], "error": None, **other,
+            "wait_ns": [int(ms * MS) for ms in waits], "step_ns": [int(ms * MS) for ms in lengths], "begins": [0],
+            "first_ns": [], "gap_ns": [], "error": None, **other,
         }  # fmt: skip
         Path(folder, f"rank-{rank}.json").write_text(
             json.dumps({key: value for key, value in told.items() if value != "left out"})
@@ -348,11 +351,84 @@ class RankFiles(unittest.TestCase):
             self.assertEqual((found.slowest, found.steps), (None, 40))
             self.assertIn("version 1 do not say of which run they are", str(found))
 
-    def test_stamps_of_the_host_do_not_say_what_cuda_waits_for_others(self) -> None:
+    def late(self, folder: str, late_ms: list[float], whole_ms: Any, **other: Any) -> feedline.Ranks:
+        """Ranks whose steps end together, of which rank 3 has its batches so late."""
+        for rank in range(4):
+            waits = late_ms if rank == 3 else [1] * len(late_ms)
+            self.written(folder, rank, waits, [whole_ms(late) - wait for late, wait in zip(late_ms, waits)], **other)
+        return feedline.ranks(folder)
+
+    def test_a_rank_is_named_where_the_others_take_longer_when_its_batches_come_later(self) -> None:
+        drawn = random.Random(1)
+        late_ms = [drawn.uniform(20, 60) for _ in range(100)]
+        with tempfile.TemporaryDirectory() as folder:
+            found = self.late(folder, late_ms, lambda late: late + drawn.gauss(20, 2))
+            self.assertEqual(
+                (found.slowest, found.why.partition(", ")[2]), (3, "and where it waits longer the others take longer")
+            )
+            self.assertAlmostEqual(found.others_share[0], 39 / 60, delta=0.05)
+            self.assertEqual(found.others_share[3], 0)
+
+    def test_late_batches_that_nobody_waits_for_are_not_named(self) -> None:
+        # The step of rank 0 takes 100 ms by itself, and all others wait for it: what rank 3 waits for its batches is hidden.
+        drawn = random.Random(1)
+        late_ms = [drawn.uniform(5, 60) for _ in range(100)]
+        with tempfile.TemporaryDirectory() as folder:
+            found = self.late(folder, late_ms, lambda late: drawn.gauss(100, 2))
+            self.assertEqual((found.slowest, found.others_share), (None, {}))
+            self.assertIn("no rank is named: rank 3 waits longest for its batches", str(found))
+            self.assertIn("where it waits longer the others take no longer", str(found))
+
+    def test_late_batches_that_do_not_vary_are_named_by_what_is_assumed(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            found = self.late(folder, [30] * 40, lambda late: late + 20)
+            self.assertEqual(found.slowest, 3)
+            self.assertIn("if steps by themselves take all ranks alike", found.why)
+
+    def test_a_rank_whose_step_is_slow_is_said_to_be_unseen(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             for rank in range(4):
-                self.written(folder, rank, 1, 10, cuda=True)
-            self.assertIn("no share for others is known", str(feedline.ranks(folder)))
+                # Three ranks wait for the fourth inside of their steps, and stamps do not say which.
+                self.written(folder, rank, 1, 100)
+            found = feedline.ranks(folder)
+            self.assertEqual((found.slowest, set(found.others_share.values())), (None, {0}))
+            self.assertIn("none waits for its batches 5 % of the time longer than any other", found.why)
+            self.assertIn("LACKS a rank whose step itself is slow is never named", str(found))
+            self.assertIn("Time the step on each rank without the others", str(found))
+
+    def test_a_slow_step_of_a_rank_is_no_wait_for_others_where_gradients_are_accumulated(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for rank in range(4):
+                # Ranks meet in each fourth step; rank 2 takes 40 ms for each of them, and the others 10.
+                self.written(folder, rank, 0, [40] * 40 if rank == 2 else [10, 10, 10, 130] * 10)
+            found = feedline.ranks(folder)
+            self.assertEqual((found.slowest, found.others_share[2]), (None, 0))
+
+    def test_ranks_that_do_not_wait_for_each_other_name_none(self) -> None:
+        drawn = random.Random(1)
+        with tempfile.TemporaryDirectory() as folder:
+            for rank in range(4):
+                waits = [drawn.uniform(20, 60) if rank == 3 else 1 for _ in range(100)]
+                self.written(folder, rank, waits, [drawn.gauss(20, 2) for _ in waits])
+            found = feedline.ranks(folder)
+            self.assertEqual((found.slowest, found.others_share), (None, {}))
+
+    def test_one_rank_names_none(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            self.written(folder, 0, 30, 10, world=1)
+            self.assertEqual(str(feedline.ranks(folder)).splitlines()[1], "no rank is named: there is one")
+            self.assertNotIn("LACKS", str(feedline.ranks(folder)))
+
+    def test_stamps_of_the_host_do_not_say_what_cuda_waits_for_others(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            found = self.late(folder, [30] * 40, lambda late: late + 20, cuda=True)
+            self.assertEqual((found.slowest, found.others_share), (None, {}))
+            self.assertIn("no share for batches of others is known", str(found))
+            self.assertIn("its accelerator may work on meanwhile", str(found))
+            self.assertNotIn("for those of others", str(found))
+        with tempfile.TemporaryDirectory() as folder:
+            # What varies, and lengthens the steps of the others, is seen in stamps of the host too.
+            self.assertEqual(self.late(folder, list(range(20, 60)), lambda late: late + 20, cuda=True).slowest, 3)
 
     def test_ranks_that_disagree_are_put_together_by_count_and_told(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
