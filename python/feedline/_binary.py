@@ -235,6 +235,8 @@ def load(record: str | os.PathLike[str] | Answer) -> list[Row]:
 
 
 def _given(scenario: Any, folder: str) -> str:
+    if scenario is None:
+        raise TypeError("None is no scenario: where a report has none, it says why")
     if hasattr(scenario, "save") and not isinstance(scenario, (str, os.PathLike)):
         path = os.path.join(folder, "scenario.toml")
         scenario.save(path)

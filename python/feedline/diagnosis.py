@@ -80,6 +80,8 @@ class Diagnosis:
     unseen: Unseen | None = None
     """What of its reads nobody saw, if there is something."""
     remote: Unseen | None = None
+    unmeasured: Unseen | None = None
+    """Why its parts were not measured, if they were not."""
     changed: Unseen | None = None
     """What later passes did not read of what the first one did."""
     opens: Opens = field(default_factory=Opens)
@@ -88,7 +90,12 @@ class Diagnosis:
 
     def source(self) -> Any:
         """What a pass iterates: the loader, or what the factory makes."""
-        return self.loader if hasattr(self.loader, "__iter__") else self.loader()
+        if hasattr(type(self.loader), "__iter__"):
+            return self.loader
+        made = self.loader()
+        if not hasattr(type(made), "__iter__"):
+            raise TypeError(f"a loader is iterated, and the {type(made).__name__} that the function made cannot be")
+        return made
 
     @property
     def workers(self) -> int:
@@ -167,13 +174,17 @@ def diagnose(
             "a step changes a model: hand what it changes, state=[model, optimizer], so that it can be restored; "
             "state=[] where it changes nothing"
         )
+    if not isinstance(state, (list, tuple)):
+        raise TypeError(f"state lists what a step changes, state=[model, optimizer], and {type(state).__name__} is no list")
     if accelerators.rank_and_world()[1] > 1:
         raise RuntimeError(
             "diagnose measures one process: ranks would wait for each other. wrap(loader, record=...) measures all ranks"
         )
-    if not hasattr(loader, "__iter__") and not callable(loader):
+    if not hasattr(type(loader), "__iter__") and not callable(loader):
         raise TypeError(f"a loader is iterated, or makes one when it is called; {type(loader).__name__} does neither")
-    if steps < ROUNDS * (spans.BATCHES_MIN + 1):
+    if not callable(step):
+        raise TypeError(f"a step is called with a batch, and {type(step).__name__} cannot be")
+    if operator.index(steps) < ROUNDS * (spans.BATCHES_MIN + 1):
         raise ValueError(f"steps = {steps}: {ROUNDS * (spans.BATCHES_MIN + 1)} are the fewest that give an interval")
     if batch is not None and operator.index(batch) < 1:
         raise ValueError(f"batch = {batch}: a batch has one sample at least")
@@ -189,16 +200,16 @@ def diagnose(
 def _measure(found: Diagnosis, without_storage: Any, evict: bool) -> None:
     if hasattr(found.loader, "__next__"):
         # A generator gives its batches once: they go to the job itself.
-        found.lacks.append("a one-shot iterator gives waits alone: hand a function that makes the loader")
+        found.unmeasured = Unseen("a one-shot iterator gives waits alone", "hand a function that makes the loader")
         found.rounds["job"] = [found.once(found.loader, found.step)]
         return
     look = _look(found)
-    if len(look.waits.wait_ns) < found.steps and look.batch is not None:
+    if 0 < len(look.waits.wait_ns) < found.steps:
         # Workers end with the last batch and take their counters along, so the passes end before.
         found.steps = len(look.waits.wait_ns)
         look = _look(found)
-    if look.batch is None:
-        found.lacks.append("the loader gave no batch")
+    if not look.waits.wait_ns:
+        found.unmeasured = Unseen("the loader gave no batch", "iterate it by itself, and look why it ends before its first batch")
         return
     _say_what_is_unseen(found, look)
     if not evict:
@@ -330,6 +341,7 @@ def _conclude(found: Diagnosis, without_storage: Any, storage: bool) -> Report:
         unsteady=_unsteady(found),
         not_cold=found.not_cold,
         unseen=found.unseen or found.changed,
+        unmeasured=found.unmeasured,
         remote=None if without_storage is not None else found.remote,
         lacks=found.lacks,
     )
@@ -341,9 +353,11 @@ def _conclude(found: Diagnosis, without_storage: Any, storage: bool) -> Report:
         # One batch stands for no other.
         parts.step, parts.step_of = evidence.step_ns(memory, _warm_up(found, "job")), "step of the job from memory"
     jobs = found.rounds.get("job", [])
-    if jobs:
-        for lack in jobs[0].waits.lacks():
-            _lack(found, lack)
+    for lack in jobs[0].waits.unlike() if jobs else ():
+        _lack(found, lack)
+    if jobs and parts.busy is None:
+        few = f"{len(jobs[0].waits.step_ns)} batches in a pass are too few for an interval"
+        parts.unmeasured = parts.unmeasured or Unseen(few, "a longer loader: smaller batches, or more of the dataset")
     if parts.step and parts.loader and parts.step.mean < 0.01 * parts.loader.mean:
         _lack(found, f"a step took {parts.step.mean / 1e3:.3g} us: it does nothing, or returns before its work is done")
     scenario: Scenario | None = None
@@ -373,7 +387,7 @@ def _scenario(found: Diagnosis, parts: limits.Parts) -> Scenario:
         raise ValueError("step and loader were not measured by themselves")
     unseen = found.remote or found.unseen
     if unseen:
-        raise ValueError(unseen.why)
+        raise ValueError("some of the reads are unseen")
     batches = len(look[-1].waits.wait_ns)
     root, suffix = scenarios.of_files(found.opens.files)
     opened = replace(found.opens, order=scenarios.of_suffix(suffix, found.opens.order))
@@ -446,7 +460,7 @@ def _decoding(parts: limits.Parts, readers: int, batch: int) -> tuple[float, boo
     whole = parts.warm.mean * readers / batch
     # No more than the time itself: batches that were fetched ahead and never taken are in the processor time too.
     burnt = min(whole, parts.loader_cpu_ns / batch)
-    return (burnt, True) if burnt >= limits.BURNT_SHARE_MIN * whole else (whole, False)
+    return (burnt, True) if limits.burnt(parts) >= limits.BURNT_SHARE_MIN else (whole, False)
 
 
 def _crowded(root: str, files_max: int) -> bool:
@@ -481,5 +495,6 @@ def _by_feedline(found: Diagnosis, scenario: Scenario) -> tuple[Span | None, lis
         rate = deciding["samples_per_s"]
         told = {"mean": rate["mean"] / taken, "low": rate["low"] / taken, "high": rate["high"] / taken}
     if verdict.get("verdict") == "UNCERTAIN":
-        doubts.insert(0, f"UNCERTAIN: {verdict.get('sentence', '')}")
+        sentence = verdict.get("sentence", "")
+        doubts = [f"UNCERTAIN: {sentence}", *(doubt for doubt in doubts if doubt not in sentence)]
     return Span(min(1.0, told["mean"]), max(0.0, min(1.0, told["low"])), min(1.0, told["high"])), doubts

@@ -31,7 +31,7 @@ ELSEWHERE = "look at what the loader waits for: a lock, a service, names on a fi
 
 @dataclass(frozen=True)
 class Unseen:
-    """Why some of what the loader reads is not known, and what would tell."""
+    """Why something of the job is not known, and what would tell."""
 
     why: str
     advice: str
@@ -69,6 +69,8 @@ class Parts:
     """Why some reads may have come from memory without anybody knowing, if that is so."""
     remote: Unseen | None = None
     """Why some reads are part of no file, and so of what is called decoding, if that is so."""
+    unmeasured: Unseen | None = None
+    """Why the parts were not measured, if they were not."""
     step_of: str = "step alone, one batch"
     """Which steps `step` stands for."""
     lacks: list[str] = field(default_factory=list)
@@ -139,6 +141,8 @@ def find(parts: Parts) -> Limit:
 
 def _named(parts: Parts) -> Limit:
     gone = without(parts)
+    if parts.unmeasured:
+        return Limit("uncertain", parts.unmeasured.why, gone, parts.unmeasured.advice)
     if parts.busy is None:
         return Limit("uncertain", "; ".join(parts.lacks) or "too few batches for an interval", {}, MORE_STEPS)
     if parts.not_cold and (parts.busy.high >= FED or not gone or gone["storage"].mean <= gone["decoding"].mean + ALIKE):
@@ -176,8 +180,8 @@ def _of_loader(parts: Parts, gone: dict[str, Span]) -> Limit:
     name = "both" if alike else "storage" if storage.mean > decoding.mean else "decoding"
     if not alike and not storage.apart(decoding):
         return Limit("uncertain", f"intervals overlap: {gains}", gone, MORE_STEPS)
-    if name != "storage" and _burnt(parts) < BURNT_SHARE_MIN:
-        computes = f"from memory the loader computes for {round(100 * _burnt(parts))} % of its time"
+    if name != "storage" and burnt(parts) < BURNT_SHARE_MIN:
+        computes = f"from memory the loader computes for {round(100 * burnt(parts))} % of its time"
         why = f"{computes}: the rest is neither its files nor decoding"
         return Limit("uncertain", why, gone, ELSEWHERE)
     if name == "both":
@@ -195,7 +199,7 @@ def _alike(one: float, other: float) -> bool:
     return abs(one - other) <= ALIKE and abs(one - other) < KNOWN * max(one, other)
 
 
-def _burnt(parts: Parts) -> float:
+def burnt(parts: Parts) -> float:
     """Of the time that readers take for batches from memory, without what others may have taken, what they compute."""
     assert parts.warm
     return parts.loader_cpu_ns / max(1.0, parts.warm.low * max(1, parts.workers))

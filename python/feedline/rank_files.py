@@ -31,7 +31,7 @@ WAIT_SHARE_MIN = 0.05
 FOLLOWED_MIN = 0.5
 ASSUMED = "if steps by themselves take all ranks alike"
 STEPS_UNSEEN = (
-    "a rank whose step itself is slow is never named: it makes the steps of all ranks as long, by what they wait for it. Time the "
+    "a rank whose step itself is slow is never named: the others wait for it in theirs, and all are as long. Time the "
     "step on each rank without the others"
 )
 # The first file is written once its batches say something.

@@ -17,7 +17,7 @@ SAID = {
     "decoding": "decoding is the limit",
     "both": "storage and decoding limit it alike",
     "step": "the step is the limit",
-    "others": "others on this machine are the limit",
+    "others": "others on this machine hide the limit",
     "uncertain": "UNCERTAIN, no limit is named",
 }
 BAR_PX = 360

@@ -5,6 +5,7 @@ Two looks at the clock for each batch, and nothing else.
 
 from __future__ import annotations
 
+import operator
 import time
 from array import array
 from collections import UserDict
@@ -64,7 +65,7 @@ class Waits:
     """Stamps of the batches of one job, in the order in which they came, at most `steps` of them."""
 
     def __init__(self, steps: int = STEPS_MAX, clock: Clock = time.perf_counter_ns, *, events: bool = True) -> None:
-        if steps < 1:
+        if operator.index(steps) < 1:
             raise ValueError(f"steps = {steps}: measure at least one")
         self.steps = steps
         self.clock = clock
@@ -187,6 +188,11 @@ class Waits:
             said.append("no batch was measured: the loader gave none, or what was iterated was built anew from it")
         elif len(self.steady()) < spans.BATCHES_MIN:
             said.append(f"{len(self.step_ns)} batches are too few for an interval: {spans.BATCHES_MIN + 1} at least")
+        return [*said, *self.unlike()]
+
+    def unlike(self) -> list[str]:
+        """What is not as in a job that goes well, as sentences."""
+        said = []
         if self.error:
             said.append(f"it ended with {self.error}")
         if self.unwritten:

@@ -90,7 +90,7 @@ def wrap(
     """
     if _watched(loader) is not None:
         raise ValueError("this loader is wrapped already")
-    if not hasattr(loader, "__iter__"):
+    if not hasattr(type(loader), "__iter__"):
         raise TypeError(f"a loader is iterated, and {type(loader).__name__} cannot be")
     waits = Waits(steps, clock)
     watched = _kind(loader)(loader, waits, rank_files.writer(record, waits))

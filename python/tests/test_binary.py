@@ -68,6 +68,8 @@ class Fake(unittest.TestCase):
         )  # fmt: skip
         with self.assertRaisesRegex(TypeError, "set is no value of a scenario"):
             feedline.run("job.toml", load={"threads": {1}})
+        with self.assertRaisesRegex(TypeError, "where a report has none, it says why"):
+            feedline.run(None)
 
     def test_each_exit_code_is_an_exception_with_the_tools_words_and_its_answer(self) -> None:
         for code, kind in ((1, feedline.Failed), (2, feedline.Refused), (3, feedline.GateMissed), (4, feedline.Regressed),

@@ -204,6 +204,10 @@ class Passive(unittest.TestCase):
     def test_what_is_no_loader_is_refused(self) -> None:
         with self.assertRaisesRegex(TypeError, "a loader is iterated, and int cannot be"):
             feedline.wrap(3)
+        with self.assertRaisesRegex(TypeError, "a loader is iterated, and type cannot be"):
+            feedline.wrap(Own)
+        with self.assertRaisesRegex(TypeError, "'str' object cannot be interpreted as an integer"):
+            feedline.wrap([1], steps="200")
         with self.assertRaisesRegex(ValueError, "wrapped already"):
             feedline.wrap(feedline.wrap([1]))
         with self.assertRaisesRegex(ValueError, "steps = 0"):
