@@ -31,7 +31,7 @@ ROUNDS = 2
 # More of the files in memory than this, and a pass is not cold; less, and it is not warm.
 COLD_SHARE_MAX = 0.05
 WARM_SHARE_MIN = 0.95
-# What processes of a loader read from each other for a batch, at most, and what else a process reads now and then.
+# What workers are told for a batch, at most, and what else a process reads now and then.
 PIPES_BYTES = 16 << 10
 ELSE_BYTES = 256 << 10
 # More of the first pass's files than this stay closed in a later one, and that one read something else.
@@ -103,6 +103,11 @@ class Diagnosis:
         return int(getattr(self.first, "num_workers", 0) or 0)
 
     @property
+    def receiver(self) -> int | None:
+        """This process, where it reads no files but what workers hand it."""
+        return os.getpid() if self.workers and hasattr(self.first, "worker_init_fn") else None
+
+    @property
     def ahead(self) -> int:
         """Batches that are fetched ahead."""
         return self.workers * int(getattr(self.first, "prefetch_factor", None) or 2)
@@ -142,7 +147,7 @@ class Diagnosis:
             if len(waits.wait_ns) == self.steps:
                 waits.end()
         after = self.around.moment(self.around.clock())
-        return Played(waits, machine.between(before, after), machine.bytes_between(before, after), first)
+        return Played(waits, machine.between(before, after), machine.bytes_between(before, after, self.receiver), first)
 
 
 def diagnose(

@@ -89,9 +89,12 @@ def between(before: Moment, after: Moment) -> Use:
     return Use(after.at_ns - before.at_ns, own, delayed, others, os.cpu_count() or 1)
 
 
-def bytes_between(before: Moment, after: Moment) -> int:
-    """Bytes that the job's calls to read returned between two moments: of pipes and files, not of maps and most sockets."""
-    return sum(read - before.read_bytes.get(process, 0) for process, read in after.read_bytes.items())
+def bytes_between(before: Moment, after: Moment, without: int | None = None) -> int:
+    """Bytes that calls to read returned between two moments: of pipes and files, not of maps and most sockets.
+
+    Of all processes of the job but `without`.
+    """
+    return sum(read - before.read_bytes.get(process, 0) for process, read in after.read_bytes.items() if process != without)
 
 
 def _tree(process: int) -> list[int]:

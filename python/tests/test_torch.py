@@ -249,6 +249,16 @@ class Diagnosed(Framework):
                 assert report.scenario is not None, said
                 self.assertEqual((report.scenario.batch, report.scenario.sample_bytes), (batch, 4))
 
+    def test_what_workers_hand_over_by_pipes_is_no_unseen_file(self) -> None:
+        class Expanding(Samples):
+            def __getitem__(self, at: int) -> Any:
+                return Path(self.folder, f"{at}.bin").read_bytes() * 20_000
+
+        loader = DataLoader(Expanding(self.folder), 4, num_workers=2, collate_fn=list)
+        report = feedline.diagnose(loader, lambda batch: None, steps=34, state=[], storage=False)
+        self.assertNotIn("more was read than the opened files hold", str(report))
+        self.assertIsNotNone(report.scenario)
+
     def test_single_samples_of_different_lengths_are_not_said_to_be_batches_of_them(self) -> None:
         class Sentences(IterableDataset):
             def __iter__(self) -> Any:
