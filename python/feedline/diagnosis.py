@@ -217,6 +217,8 @@ def _measure(found: Diagnosis, without_storage: Any, evict: bool) -> None:
         found.unmeasured = Unseen("the loader gave no batch", "iterate it by itself, and look why it ends before its first batch")
         return
     _say_what_is_unseen(found, look)
+    # A first step that compiles or allocates takes long, and what is fetched meanwhile is there for many steps.
+    found.step(_again(look.batch))
     if not evict:
         found.not_cold = "files were left in memory: what storage takes is not in these figures"
         found.lacks.append(found.not_cold)
@@ -350,6 +352,7 @@ def _conclude(found: Diagnosis, without_storage: Any, storage: bool) -> Report:
         remote=None if without_storage is not None else found.remote,
         lacks=found.lacks,
     )
+    parts.start_share = _start_share(found, parts.job)
     loader = found.rounds.get("loader from memory") or found.rounds.get("loader")
     if loader:
         parts.loader_cpu_ns = sum(one.use.own_ns for one in loader) / max(1, sum(len(one.waits.step_ns) for one in loader))
@@ -378,6 +381,19 @@ def _conclude(found: Diagnosis, without_storage: Any, storage: bool) -> Report:
     # That there is no scenario is no reason for a limit, or for none.
     found.lacks += unplayed
     return Report(limit, parts, found.opens, [*found.kept.names, found.kept.generators], scenario, doubts, _first_batch_s(found))
+
+
+def _start_share(found: Diagnosis, job: Span | None) -> float | None:
+    jobs = found.rounds.get("job", [])
+    if job is None or found.kept.persistent or getattr(found.first, "persistent_workers", False):
+        return None
+    try:
+        batches = len(found.first)
+    except Exception:
+        # A stream has none, and the length of others is their own code.
+        return None
+    first_ns = sum(played.waits.first_ns[0] for played in jobs) / len(jobs)
+    return first_ns / (first_ns + batches * job.mean)
 
 
 def _first_batch_s(found: Diagnosis) -> float | None:

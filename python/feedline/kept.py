@@ -54,7 +54,9 @@ class Kept:
         # Workers that persist draw other random numbers when they go on than when they start, so each pass starts its own, beside
         # those of the job.
         attributes = getattr(loader, "__dict__", {})
-        if attributes.get("persistent_workers"):
+        self.persistent = bool(attributes.get("persistent_workers"))
+        """Whether the workers of the job go on from pass to pass."""
+        if self.persistent:
             attributes["persistent_workers"] = False
             self._keep(loader, attributes.__setitem__, "persistent_workers", True)
 

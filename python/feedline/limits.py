@@ -59,6 +59,8 @@ class Parts:
     """Busy share of the job if its loader did nothing but read, as feedline reads the same files."""
     workers: int = 0
     cores: int = 1
+    start_share: float | None = None
+    """Of a pass over the whole loader, what its first batch takes, where that is known and each pass has it."""
     loader_cpu_ns: float = 0.0
     """Processor time of a batch in the loader."""
     use: list[Use] = field(default_factory=list)
@@ -166,6 +168,9 @@ def _of_step(parts: Parts, gone: dict[str, Span]) -> Limit:
         beside, alone = parts.job_step.mean / 1e6, parts.step.mean / 1e6
         why = f"a step takes {beside:.3g} ms beside the loader and {alone:.3g} ms alone: the loader may slow it"
         return Limit("uncertain", why, gone, BESIDE)
+    if parts.start_share is not None and parts.start_share > 1 - FED:
+        why = f"batches are there in time once the first is, and that one takes {100 * parts.start_share:.0f} % of a pass"
+        return Limit("uncertain", why, gone, "longer passes, or workers that go on from pass to pass (persistent_workers=True)")
     return Limit("step", "batches are there in time", gone, "nothing but a faster accelerator, or a cheaper step")
 
 

@@ -65,7 +65,8 @@ class Report:
         """Everything else that is said, as a word and a sentence."""
         said = [("WHY", self.limit.why), ("NEXT", self.limit.advice)]
         if self.first_batch_s is not None:
-            said.append(("FIRST", f"the first batch came after {self.first_batch_s:.3f} s"))
+            share = f", {100 * self.parts.start_share:.0f} % of a pass" if self.parts.start_share is not None else ""
+            said.append(("FIRST", f"the first batch came after {self.first_batch_s:.3f} s{share}"))
         said += [("LACKS", lack) for lack in self.parts.lacks]
         said += [("DOUBT", f"feedline's reading: {doubt}") for doubt in self.storage_doubts]
         if self.restored:

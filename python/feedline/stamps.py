@@ -211,7 +211,10 @@ class Waits:
             waited = sum(self.wait_ns[i] for i in self.steady()) / 1e9
             lines.append(f"{what} {share} of {count} steps; waited {waited:.3f} s for batches")
         if self.first_ns:
-            lines.append(f"first batch {self.first_ns[0] / 1e9:.3f} s")
+            # The share in steps leaves them out, and short passes may be made of little else.
+            share = sum(self.first_ns) / max(1, sum(self.wait_ns) + sum(self.step_ns))
+            each = f"; those of {len(self.first_ns)} passes are {100 * share:.0f} % of their time" if len(self.first_ns) > 1 else ""
+            lines.append(f"first batch {self.first_ns[0] / 1e9:.3f} s{each}")
         if self.gap_ns:
             lines.append(f"between passes {sum(self.gap_ns) / len(self.gap_ns) / 1e9:.3f} s, what runs there included")
         return "\n".join([*lines, *(f"LACKS {lack}" for lack in self.lacks())])

@@ -151,6 +151,35 @@ class Misleading(unittest.TestCase):
         self.assertEqual(name, "uncertain", said)
         self.assertIn("a step takes 30", said)
 
+    def test_no_step_is_the_limit_where_passes_are_made_of_their_beginning(self) -> None:
+        class Starting(Loader):
+            persistent_workers = False
+
+            def __iter__(self) -> Iterator[Any]:
+                self.world.now_ns += 5000 * MS
+                return super().__iter__()
+
+        # A pass of 100 batches takes 5 s for its first, and 4 s for all others.
+        for batches, persistent, expected in ((100, False, "uncertain"), (100, True, "step"), (10_000, False, "step")):
+            loader = Starting(self.world, 1, 1, batches=batches)
+            loader.__dict__["persistent_workers"] = persistent
+            name, said = self.named(loader, Step(self.world, 40))
+            self.assertEqual(name, expected, said)
+            self.assertEqual("once the first is, and that one takes 5" in said, expected == "uncertain")
+
+    def test_a_first_step_that_takes_long_fills_no_buffer_for_those_that_are_measured(self) -> None:
+        world = self.world
+
+        def step(batch: Any) -> None:
+            world.now_ns += int(world.lasts((10 if compiled else 5000) * MS))
+            compiled.append(True)
+
+        # 12 ms a batch by eight workers, and 16 batches that were fetched while the step compiled would hide it for 96 steps.
+        compiled: list[bool] = []
+        report = feedline.diagnose(Loader(world, 8, 96, workers=8), step, steps=100, state=[], around=world.around())
+        assert report.parts.warm_busy is not None
+        self.assertAlmostEqual(report.parts.warm_busy.mean, 10 / 12, delta=0.04)
+
     def test_a_step_may_take_its_batch_apart(self) -> None:
         class Named(Loader):
             def __iter__(self) -> Iterator[Any]:

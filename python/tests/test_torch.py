@@ -158,8 +158,8 @@ class Diagnosed(Framework):
         self.assertTrue(torch.equal(optimizer.state_dict()["state"][0]["exp_avg"], moments))
         self.assertTrue(torch.equal(model.weight.grad, gradient))
         self.assertTrue(torch.equal(torch.get_rng_state(), drawn))
-        # The job from memory, the job, one batch over and over; and back.
-        passes = [asked[1 + 35 * at :][:35] for at in range(6)]
+        # A first step; then the job from memory, the job, one batch over and over; and back.
+        passes = [asked[2 + 35 * at :][:35] for at in range(6)]
         self.assertTrue(passes[0] == passes[1] == passes[4] == passes[5])
         self.assertEqual(len({str(batch) for batch in passes[2] + passes[3]}), 1)
         assert report.scenario is not None

@@ -65,6 +65,7 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(busy.mean, 0.75)
         self.assertEqual(waits.lacks(), [])
         self.assertIn("in steps 75 % of 40 steps", str(waits))
+        self.assertIn("first batch 0.005 s; those of 2 passes are 1 % of their time", str(waits))
 
     def test_measuring_ends_by_count_and_the_loader_goes_on(self) -> None:
         world = World(1, noise=0)
