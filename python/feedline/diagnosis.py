@@ -337,7 +337,8 @@ def _conclude(found: Diagnosis, without_storage: Any, storage: bool) -> Report:
         busy=evidence.busy(found.rounds.get("job", []), _warm_up(found, "job")),
         job=_batch_ns(found, "job"),
         step=_batch_ns(found, "step"),
-        job_step=evidence.step_ns(found.rounds.get("job", []), _warm_up(found, "job")),
+        alone=_batch_ns(found, "step"),
+        beside=evidence.step_ns(found.rounds.get("job", []), _warm_up(found, "job")),
         loader=_batch_ns(found, "loader"),
         warm=_batch_ns(found, "loader from memory"),
         warm_job=_batch_ns(found, "job from memory"),
@@ -356,18 +357,15 @@ def _conclude(found: Diagnosis, without_storage: Any, storage: bool) -> Report:
     loader = found.rounds.get("loader from memory") or found.rounds.get("loader")
     if loader:
         parts.loader_cpu_ns = sum(one.use.own_ns for one in loader) / max(1, sum(len(one.waits.step_ns) for one in loader))
-    memory = found.rounds.get("job from memory", [])
-    if memory and not memory[0].waits.alike():
-        # One batch stands for no other.
-        parts.step, parts.step_of = evidence.step_ns(memory, _warm_up(found, "job")), "step of the job from memory"
     jobs = found.rounds.get("job", [])
+    _step_of_all_batches(found, parts)
     for lack in jobs[0].waits.unlike() if jobs else ():
         _lack(found, lack)
     if jobs and parts.busy is None:
         few = f"{len(jobs[0].waits.step_ns)} batches in a pass are too few for an interval"
         parts.unmeasured = parts.unmeasured or Unseen(few, "a longer loader: smaller batches, or more of the dataset")
     if parts.step and parts.loader and parts.step.mean < 0.01 * parts.loader.mean:
-        _lack(found, f"a step took {parts.step.mean / 1e3:.3g} us: it does nothing, or returns before its work is done")
+        _lack(found, f"a step took {parts.step.mean / 1e3:.3g} us: if it returns before its work is done, let it wait for that")
     scenario: Scenario | None = None
     doubts: list[str] = []
     unplayed: list[str] = []
@@ -381,6 +379,22 @@ def _conclude(found: Diagnosis, without_storage: Any, storage: bool) -> Report:
     # That there is no scenario is no reason for a limit, or for none.
     found.lacks += unplayed
     return Report(limit, parts, found.opens, [*found.kept.names, found.kept.generators], scenario, doubts, _first_batch_s(found))
+
+
+def _step_of_all_batches(found: Diagnosis, parts: limits.Parts) -> None:
+    """Takes the steps of the job for those of one batch, where one batch stands for no other."""
+    part = "job from memory" if "job from memory" in found.rounds else "job"
+    rounds = found.rounds.get(part, [])
+    made = evidence.step_ns(rounds, _warm_up(found, part))
+    if not (parts.alone and made):
+        return
+    alike = rounds[0].waits.alike()
+    if alike and not (made.low > limits.SLOWED * parts.alone.high or parts.alone.low > limits.SLOWED * made.high):
+        return
+    parts.step, parts.step_of = made, f"step of the {part}"
+    if not alike:
+        size = found.rounds["look"][-1].waits.sizes[0]
+        parts.beside = evidence.step_of_size_ns(found.rounds["job"], _warm_up(found, "job"), size)
 
 
 def _start_share(found: Diagnosis, job: Span | None) -> float | None:

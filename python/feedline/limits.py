@@ -45,8 +45,10 @@ class Parts:
     """Share of the time of the whole job in which steps ran."""
     job: Span | None = None
     step: Span | None = None
-    job_step: Span | None = None
-    """A step of the job, beside its loader."""
+    alone: Span | None = None
+    """A step on one batch, without a loader."""
+    beside: Span | None = None
+    """The steps of the job on batches of that size, beside its loader; None where there are few of them."""
     loader: Span | None = None
     """Without steps, from storage."""
     warm: Span | None = None
@@ -164,8 +166,11 @@ def _of_step(parts: Parts, gone: dict[str, Span]) -> Limit:
     if parts.unseen:
         why = f"batches are there in time, but {parts.unseen.why}: they may have come from memory"
         return Limit("uncertain", why, gone, parts.unseen.advice)
-    if parts.step and parts.job_step and parts.job_step.low > SLOWED * parts.step.high:
-        beside, alone = parts.job_step.mean / 1e6, parts.step.mean / 1e6
+    if parts.alone and not parts.beside:
+        why = "batches are there in time, but differ in size, and too few of one size show whether the loader slows their steps"
+        return Limit("uncertain", why, gone, MORE_STEPS)
+    if parts.alone and parts.beside and parts.beside.low > SLOWED * parts.alone.high:
+        beside, alone = parts.beside.mean / 1e6, parts.alone.mean / 1e6
         why = f"a step takes {beside:.3g} ms beside the loader and {alone:.3g} ms alone: the loader may slow it"
         return Limit("uncertain", why, gone, BESIDE)
     if parts.start_share is not None and parts.start_share > 1 - FED:

@@ -5,6 +5,7 @@ Two looks at the clock for each batch, and nothing else.
 
 from __future__ import annotations
 
+import math
 import operator
 import time
 from array import array
@@ -16,6 +17,10 @@ from . import accelerators, spans
 from .spans import Span
 
 STEPS_MAX = 10_000
+# Sizes that differ by less are alike.
+ALIKE = 0.1
+# Of a batch in more parts than this only their number is looked at.
+PARTS_MAX = 16
 Clock = Callable[[], int]
 
 
@@ -61,6 +66,33 @@ def _length_of_columns(batch: list[Any] | tuple[Any, ...]) -> int:
     return lengths.pop() if len(lengths) == 1 and all(isinstance(one, (list, tuple)) for one in batch) else 0
 
 
+def size_of(batch: Any) -> int:
+    """How large a batch is, to tell it from others: the numbers in its arrays, else its length. 0 where nothing says it.
+
+    A batch never fails by being looked at.
+    """
+    try:
+        return _size_of(batch, 2)
+    except Exception:
+        return 0
+
+
+def _size_of(batch: Any, deep: int) -> int:
+    shape = getattr(batch, "shape", None)
+    if shape is not None:
+        return math.prod(map(int, shape))
+    if isinstance(batch, UserDict):
+        batch = batch.data
+    if not isinstance(batch, (dict, list, tuple)):
+        return 0 if isinstance(batch, (str, bytes)) or hasattr(batch, "keys") else len(batch)
+    if not deep or len(batch) > PARTS_MAX:
+        return len(batch)
+    # Not the batch's own `values`, which may be what makes them.
+    parts = dict.values(batch) if isinstance(batch, dict) else batch
+    sizes = [_size_of(part, deep - 1) for part in parts if hasattr(part, "shape") or isinstance(part, (dict, list, tuple))]
+    return sum(sizes) or len(batch)
+
+
 class Waits:
     """Stamps of the batches of one job, in the order in which they came, at most `steps` of them."""
 
@@ -73,8 +105,8 @@ class Waits:
         """What the job waited for each batch; the first of a pass is in `first_ns` as well."""
         self.step_ns = array("q")
         """From each batch to the request of the next one."""
-        self.lengths = array("q")
-        """Outermost length of each batch: as many samples where they are stacked in it. 0 where it may mean several things."""
+        self.sizes = array("q")
+        """How large each batch is, as `size_of` says it."""
         self.first_ns: list[int] = []
         """For each pass, from its beginning to its first batch."""
         self.gap_ns: list[int] = []
@@ -128,7 +160,7 @@ class Waits:
             if self._events:
                 self.gpu = self.gpu or accelerators.Events.where_there_is_cuda(len(self.step_ns))
         self.wait_ns.append(now - self._asked_ns)
-        self.lengths.append(length_of(batch))
+        self.sizes.append(size_of(batch))
         if self.gpu:
             self.gpu.begin()
         self._came_ns = now
@@ -149,7 +181,7 @@ class Waits:
         if self._came_ns is not None:
             self._came_ns = None
             self.wait_ns.pop()
-            self.lengths.pop()
+            self.sizes.pop()
             if self.begins and self.begins[-1] == len(self.wait_ns):
                 self.begins.pop()
             if self.gpu:
@@ -176,10 +208,10 @@ class Waits:
         return spans.mean([self.wait_ns[i] + self.step_ns[i] for i in self.steady(warm_up)])
 
     def alike(self) -> bool:
-        """Whether all batches but the last of a pass have one length, within a tenth."""
-        last = {begin - 1 for begin in (*self.begins, len(self.lengths))}
-        inner = [length for at, length in enumerate(self.lengths) if at not in last]
-        return not inner or max(inner) <= 1.1 * min(inner)
+        """Whether all batches but the last of a pass have one size, within a tenth."""
+        last = {begin - 1 for begin in (*self.begins, len(self.sizes))}
+        inner = [size for at, size in enumerate(self.sizes) if at not in last]
+        return not inner or max(inner) <= (1 + ALIKE) * min(inner)
 
     def lacks(self) -> list[str]:
         """What this measurement does not say, as sentences."""
@@ -198,7 +230,7 @@ class Waits:
         if self.unwritten:
             said.append(self.unwritten)
         if not self.alike():
-            said.append("batches differ in their outermost length")
+            said.append("batches differ in size")
         return said
 
     def __str__(self) -> str:
@@ -213,7 +245,9 @@ class Waits:
         if self.first_ns:
             # The share in steps leaves them out, and short passes may be made of little else.
             share = sum(self.first_ns) / max(1, sum(self.wait_ns) + sum(self.step_ns))
-            each = f"; those of {len(self.first_ns)} passes are {100 * share:.0f} % of their time" if len(self.first_ns) > 1 else ""
+            each = (
+                f"; those of {len(self.first_ns)} passes are {100 * share:.0f} % of their time" if len(self.first_ns) > 1 else ""
+            )
             lines.append(f"first batch {self.first_ns[0] / 1e9:.3f} s{each}")
         if self.gap_ns:
             lines.append(f"between passes {sum(self.gap_ns) / len(self.gap_ns) / 1e9:.3f} s, what runs there included")

@@ -7,15 +7,21 @@ import os
 import socket
 import tempfile
 import unittest
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import feedline
 from feedline import opens, pagecache
 
 from .played import MS, Loader, Step, World
+
+
+def padded(length: int) -> Any:
+    """A batch of four samples that are as long as the longest of them."""
+    return SimpleNamespace(shape=(4, length))
 
 
 class Misleading(unittest.TestCase):
@@ -127,6 +133,44 @@ class Misleading(unittest.TestCase):
         name, said = self.named(Sorted(world, 4, 8, workers=0), step)
         self.assertEqual(name, "decoding", said)
         self.assertIn("step of the job from memory", said)
+
+    def unlike(self, sizes: Iterable[int], batches: Any, *parts_ms: float, slowed: int = 1, workers: int = 4) -> tuple[str, str]:
+        """What is named where a step takes a millisecond for each unit of its batch, and longer beside its loader."""
+        world = self.world
+
+        class Unlike(Loader):
+            on = False
+
+            def __iter__(self) -> Iterator[Any]:
+                self.on = True
+                try:
+                    yield from (batches(size) for size, _ in zip(sizes, super().__iter__()))
+                finally:
+                    self.on = False
+
+        def step(batch: Any) -> None:
+            size = batch.size if hasattr(batch, "size") else batch.shape[1]
+            world.now_ns += int(world.lasts(size * (slowed if loader.on else 1) * MS))
+
+        loader = Unlike(world, *parts_ms, workers=workers)
+        return self.named(loader, step)
+
+    def test_a_long_step_for_one_batch_stands_for_no_other(self) -> None:
+        for batches in (lambda size: SimpleNamespace(size=size), padded):
+            # Without storage 50 % busy, without decoding 25 %. Steps of 40 ms, as that of the first batch, would say decoding.
+            name, said = self.unlike([40, *[4] * 400], batches, 12, 4, workers=0)
+            self.assertEqual(name, "storage", said)
+            self.assertIn("step of the job from memory", said)
+            self.assertEqual("LACKS batches differ in size" in said, batches is padded)
+
+    def test_steps_of_unlike_batches_are_the_limit_where_those_of_one_size_take_as_long_alone(self) -> None:
+        for sizes, slowed, expected in (
+            ([10, 40] * 200, 1, "step"),
+            ([10, 40] * 200, 3, "uncertain"),
+            ([10] + [40] * 399, 1, "uncertain"),
+        ):
+            name, said = self.unlike(sizes, padded, 1, 1, slowed=slowed)
+            self.assertEqual(name, expected, said)
 
     def test_a_step_that_its_loader_slows_is_not_the_limit(self) -> None:
         world = self.world

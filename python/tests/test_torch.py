@@ -94,7 +94,7 @@ class Loaders(Framework):
                     self.assertIsInstance(watched, DataLoader)
                     self.assertEqual([batch.tolist() for _ in range(2) for batch in watched], bare)
                     waits = feedline.waits(watched)
-                    self.assertEqual((len(waits.step_ns), len(waits.first_ns), set(waits.lengths)), (20, 2, {8}))
+                    self.assertEqual((len(waits.step_ns), len(waits.first_ns), set(waits.sizes)), (20, 2, {8 * 4}))
 
     def test_what_workers_open_is_heard_however_they_start(self) -> None:
         for context in ("fork", "spawn", "forkserver"):

@@ -22,7 +22,7 @@ from unittest import mock
 
 import feedline
 from feedline import accelerators, rank_files
-from feedline.stamps import Waits, length_of
+from feedline.stamps import Waits, length_of, size_of
 
 from .played import MS, Batch, Loader, Step, World
 
@@ -121,9 +121,18 @@ class Figures(unittest.TestCase):
         shapes = [SimpleNamespace(shape=shape) for shape in (lambda: (3,), (None, 3), 5, ())]
         for batch in (*shapes, Decoding(), Lengthless(), "words", None):
             self.assertEqual(length_of(batch), 0, batch)
+            self.assertIn(size_of(batch), (0, 1))
         self.assertEqual(length_of(Lazy(x=[1, 2])), 2)
         self.assertEqual(length_of(UserDict(x=[1, 2])), 2)
         self.assertEqual(len(list(feedline.wrap([Lengthless()] * 3))), 3)
+
+    def test_the_size_of_a_batch_is_that_of_what_is_in_it(self) -> None:
+        tokens, labels = (SimpleNamespace(shape=shape) for shape in ((8, 100), (8,)))
+        for batch, size in (
+            (tokens, 800), ([tokens, labels], 808), ({"x": tokens, "y": {"z": labels}}, 808), (UserDict(x=tokens), 800),
+            ([tokens] * 40, 40), (Batch([1, 2]), 2), ((["image"] * 5, [1] * 5), 10), ("words", 0), (None, 0),
+        ):  # fmt: skip
+            self.assertEqual(size_of(batch), size, batch)
 
     def test_unlike_batches_are_told_but_not_the_rest_at_the_end(self) -> None:
         for sizes, alike in (([8] * 20 + [3], True), ([8, 4] * 10, False)):
