@@ -243,12 +243,12 @@ class Waits:
             waited = sum(self.wait_ns[i] for i in self.steady()) / 1e9
             lines.append(f"{what} {share} of {count} steps; waited {waited:.3f} s for batches")
         if self.first_ns:
-            # The share in steps leaves them out, and short passes may be made of little else.
-            share = sum(self.first_ns) / max(1, sum(self.wait_ns) + sum(self.step_ns))
-            each = (
-                f"; those of {len(self.first_ns)} passes are {100 * share:.0f} % of their time" if len(self.first_ns) > 1 else ""
-            )
-            lines.append(f"first batch {self.first_ns[0] / 1e9:.3f} s{each}")
+            begun = f"first batch {self.first_ns[0] / 1e9:.3f} s"
+            if len(self.begins) > 1:
+                # The share in steps leaves them out, and short passes may be made of little else.
+                of_all = sum(self.wait_ns[i] for i in self.begins) / max(1, sum(self.wait_ns) + sum(self.step_ns))
+                begun += f"; those of {len(self.begins)} passes are {100 * of_all:.0f} % of their time"
+            lines.append(begun)
         if self.gap_ns:
             lines.append(f"between passes {sum(self.gap_ns) / len(self.gap_ns) / 1e9:.3f} s, what runs there included")
         return "\n".join([*lines, *(f"LACKS {lack}" for lack in self.lacks())])
