@@ -6,6 +6,7 @@ rounds of one part then differ. Before every pass the random state is what it wa
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 import tempfile
@@ -85,6 +86,8 @@ class Diagnosis:
     changed: Unseen | None = None
     """What later passes did not read of what the first one did."""
     opens: Opens = field(default_factory=Opens)
+    whole: bool = False
+    """Whether each pass goes over all that the loader has."""
     first: Any = None
     """The loader of the first pass, which says how it fetches."""
 
@@ -106,6 +109,11 @@ class Diagnosis:
     def receiver(self) -> int | None:
         """This process, where it reads no files but what workers hand it."""
         return os.getpid() if self.workers and hasattr(self.first, "worker_init_fn") else None
+
+    @property
+    def fetched(self) -> int:
+        """Batches that a pass fetches at most: workers are at work on more than what has come."""
+        return self.steps + (0 if self.whole else self.ahead)
 
     @property
     def ahead(self) -> int:
@@ -211,7 +219,7 @@ def _measure(found: Diagnosis, without_storage: Any, evict: bool) -> None:
     look = _look(found)
     if 0 < len(look.waits.wait_ns) < found.steps:
         # Workers end with the last batch and take their counters along, so the passes end before.
-        found.steps = len(look.waits.wait_ns)
+        found.steps, found.whole = len(look.waits.wait_ns), True
         look = _look(found)
     if not look.waits.wait_ns:
         found.unmeasured = Unseen("the loader gave no batch", "iterate it by itself, and look why it ends before its first batch")
@@ -354,6 +362,8 @@ def _conclude(found: Diagnosis, without_storage: Any, storage: bool) -> Report:
         lacks=found.lacks,
     )
     parts.start_share = _start_share(found, parts.job)
+    if not found.whole and found.steps < 2 * found.ahead:
+        parts.brief = f"a pass of {found.steps} batches tells little of a loader that fetches {found.ahead} ahead"
     loader = found.rounds.get("loader from memory") or found.rounds.get("loader")
     if loader:
         parts.loader_cpu_ns = sum(one.use.own_ns for one in loader) / max(1, sum(len(one.waits.step_ns) for one in loader))
@@ -435,9 +445,8 @@ def _scenario(found: Diagnosis, parts: limits.Parts) -> Scenario:
         raise ValueError("files have no folder in common")
     if len(opened.order) < len(found.opens.order):
         _lack(found, f"the scenario reads files that end in {suffix!r} alone, and others were opened beside them")
-    # Workers are at work on more than what has come.
-    of_sample = round(len(opened.order) / (batches + found.workers) / batch) if each else 1
-    if of_sample > 1:
+    of_sample = math.ceil(len(opened.order) / found.fetched / batch - 0.1)
+    if each and of_sample > 1:
         _lack(found, f"a sample opens {of_sample} files: each of them is a sample of the scenario")
         batch *= of_sample
     size = opened.bytes() / len(opened.order) if each else max(look[-1].read_bytes, 1) / (batch * batches)
@@ -469,8 +478,7 @@ def _samples_of_a_batch(found: Diagnosis, look: Played, opened: int) -> int:
     length = length_of(look.batch)
     if length < 1:
         raise ValueError(f"the number of samples in a batch is unknown: {SAY_BATCH}")
-    batches = len(look.waits.wait_ns)
-    least, most = opened / (batches + found.workers), opened / batches
+    least, most = opened / found.fetched, opened / found.steps
     if length > 1 and least <= 1.1 and most >= 0.9:
         raise ValueError(f"each batch opens one file, which is a sample or a batch of length {length}: {SAY_BATCH}")
     if least > 1.1 * length:

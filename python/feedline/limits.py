@@ -61,6 +61,8 @@ class Parts:
     """Busy share of the job if its loader did nothing but read, as feedline reads the same files."""
     workers: int = 0
     cores: int = 1
+    brief: str | None = None
+    """Why passes are too short for what was fetched ahead to be used up, if they are."""
     start_share: float | None = None
     """Of a pass over the whole loader, what its first batch takes, where that is known and each pass has it."""
     loader_cpu_ns: float = 0.0
@@ -169,6 +171,8 @@ def _of_step(parts: Parts, gone: dict[str, Span]) -> Limit:
     if parts.unseen:
         why = f"batches are there in time, but {parts.unseen.why}: they may have come from memory"
         return Limit("uncertain", why, gone, parts.unseen.advice)
+    if parts.brief:
+        return Limit("uncertain", f"batches are there in time, but {parts.brief}", gone, MORE_STEPS)
     if parts.alone and not parts.beside:
         why = "batches are there in time, but differ in size, and too few of one size show whether the loader slows their steps"
         return Limit("uncertain", why, gone, MORE_STEPS)

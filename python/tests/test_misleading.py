@@ -195,6 +195,19 @@ class Misleading(unittest.TestCase):
         self.assertEqual(name, "uncertain", said)
         self.assertIn("a step takes 30", said)
 
+    def test_no_step_is_the_limit_of_passes_that_are_little_longer_than_what_is_fetched_ahead(self) -> None:
+        for batches, steps, expected in ((400, 40, "uncertain"), (400, 200, "step"), (20, 200, "step")):
+            name, said = self.named(Loader(self.world, 1, 1, workers=8, batches=batches), Step(self.world, 40), steps=steps)
+            self.assertEqual(name, expected, said)
+            self.assertEqual("a pass of 20 batches tells little" in said, expected == "uncertain")
+
+    def test_what_is_fetched_ahead_is_no_second_file_of_a_sample(self) -> None:
+        # Of 17 batches that come 33 are fetched.
+        loader = Loader(self.world, 40, 5, workers=8)
+        report = feedline.diagnose(loader, Step(self.world, 5), steps=34, state=[], around=self.world.around())
+        assert report.scenario is not None, str(report)
+        self.assertEqual(report.scenario.batch, 4)
+
     def test_no_step_is_the_limit_where_passes_are_made_of_their_beginning(self) -> None:
         class Starting(Loader):
             persistent_workers = False
