@@ -119,6 +119,11 @@ class Events:
         return spans.ratio([self.busy_ms[step] for step in known], [self.busy_ms[step] + self.idle_ms[step] for step in known])
 
 
+def unprepared(loader: Any) -> Any:
+    """The loader of PyTorch in one that accelerate has prepared: it has the workers, and the position if there is one."""
+    return getattr(loader, "__dict__", {}).get("base_dataloader", loader)
+
+
 @dataclass
 class Followed:
     """The method of accelerate that keeps the watch, in the place of its own."""

@@ -80,6 +80,8 @@ class Diagnosis:
     not_cold: str | None = None
     unseen: Unseen | None = None
     """What of its reads nobody saw, if there is something."""
+    in_full: bool = False
+    """Whether nothing says that more was read than the files that were opened."""
     remote: Unseen | None = None
     unmeasured: Unseen | None = None
     """Why its parts were not measured, if they were not."""
@@ -275,6 +277,8 @@ def _say_what_is_unseen(found: Diagnosis, look: Played) -> None:
     pipes = PIPES_BYTES * len(look.waits.wait_ns) if found.workers else 0
     most = 1.1 * seen + found.opens.other_bytes + pipes + ELSE_BYTES
     told = 0.5 * seen <= look.read_bytes <= most
+    counted = opens.COUNTED_READERS if told else ()
+    found.in_full = look.read_bytes <= most and all(name in opens.OFTEN_LOADED + counted for name in found.opens.loaded)
     for name in found.opens.loaded:
         said = f"{name} is loaded in the loader, and what it opens is unseen"
         if name in opens.REMOTE_READERS:
@@ -430,8 +434,7 @@ def _scenario(found: Diagnosis, parts: limits.Parts) -> Scenario:
     look = found.rounds.get("look", [])
     if not look or not parts.step or not parts.loader:
         raise ValueError("step and loader were not measured by themselves")
-    unseen = found.remote or found.unseen
-    if unseen:
+    if found.remote or not found.opens.order or not found.in_full:
         raise ValueError("some of the reads are unseen")
     batches = len(look[-1].waits.wait_ns)
     root, suffix = scenarios.of_files(found.opens.files)

@@ -82,7 +82,8 @@ class Loaders(Framework):
         report = feedline.diagnose(loader, lambda batch: drawn.append(batch.tolist()), steps=34, state=[], storage=False)
         self.assertIs(loader._iterator._workers, workers)
         self.assertTrue(loader.persistent_workers and all(worker.is_alive() for worker in workers))
-        self.assertEqual(drawn[:10], drawn[-10:])
+        # After a first step.
+        self.assertEqual(drawn[1:11], drawn[-10:])
         self.assertEqual(len(report.opens.order), FILES)
 
     def test_batches_are_those_of_the_bare_loader_however_workers_start(self) -> None:
@@ -281,6 +282,13 @@ class Diagnosed(Framework):
         resumed = StatefulDataLoader(Samples(self.folder), 2, num_workers=1)
         resumed.load_state_dict(state)
         self.assertEqual(next(iter(resumed)).tolist(), next(batches).tolist())
+        # One that has begun, and one that has not.
+        for one in (resumed, StatefulDataLoader(Samples(self.folder), 2, num_workers=1)):
+            report = feedline.diagnose(one, lambda batch: None, steps=34, state=[], storage=False)
+            self.assertGreaterEqual(len(report.opens.order), 2 * 17)
+        again = StatefulDataLoader(Samples(self.folder), 2, num_workers=1)
+        again.load_state_dict(resumed.state_dict())
+        self.assertEqual([batch.tolist() for batch in again], [batch.tolist() for batch in batches])
 
 
 class Accelerate(Framework):
@@ -297,6 +305,18 @@ class Accelerate(Framework):
         self.assertEqual(len(feedline.waits(loader).step_ns), 10)
         del loader, prepared
         self.assertIs(accelerate.Accelerator.prepare_data_loader, own)
+
+    def test_what_a_prepared_loader_opens_is_heard(self) -> None:
+        import accelerate
+
+        os.environ.setdefault("ACCELERATE_USE_CPU", "true")
+        for workers in (0, 1):
+            prepared = accelerate.Accelerator().prepare(DataLoader(Samples(self.folder), 2, num_workers=workers))
+            report = feedline.diagnose(prepared, lambda batch: None, steps=34, state=[], storage=False)
+            # It looks one batch ahead, and workers fetch two.
+            self.assertGreaterEqual(len(report.opens.order), 2 * 17)
+            assert report.scenario is not None, str(report)
+            self.assertEqual((report.scenario.batch, report.scenario.readers), (2, 1))
 
 
 class Lightning(Framework):
