@@ -201,6 +201,8 @@ def diagnose(
         raise TypeError(f"a step is called with a batch, and {type(step).__name__} cannot be")
     if operator.index(steps) < ROUNDS * (spans.BATCHES_MIN + 1):
         raise ValueError(f"steps = {steps}: {ROUNDS * (spans.BATCHES_MIN + 1)} are the fewest that give an interval")
+    if hasattr(type(without_storage), "__next__"):
+        raise TypeError("without_storage is iterated several times: hand a loader, or a function that makes one")
     if batch is not None and operator.index(batch) < 1:
         raise ValueError(f"batch = {batch}: a batch has one sample at least")
     kept = Kept(state, loader)

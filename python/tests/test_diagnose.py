@@ -93,6 +93,8 @@ class Diagnosing(unittest.TestCase):
             self.diagnose(loader, step, state=Model())
         with self.assertRaisesRegex(TypeError, "'str' object cannot be interpreted as an integer"):
             self.diagnose(loader, step, steps="200")
+        with self.assertRaisesRegex(TypeError, "without_storage is iterated several times"):
+            self.diagnose(loader, step, without_storage=iter([1]))
         with self.assertRaisesRegex(TypeError, "the NoneType that the function made cannot be"):
             self.diagnose(lambda: None, step)
         self.assertEqual(step.made, 0)
