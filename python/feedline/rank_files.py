@@ -29,6 +29,8 @@ BLOCKS_NAMED = spans.BLOCKS - 1
 WAIT_SHARE_MIN = 0.05
 # Of what its waits are longer, what the others take longer, where they wait for it: nothing or all.
 FOLLOWED_MIN = 0.5
+# Ranks that meet in each step take as long for it, but for this share.
+MET_APART_MAX = 0.1
 ASSUMED = "if steps by themselves take all ranks alike"
 STEPS_UNSEEN = (
     "a rank whose step itself is slow is never named: the others wait for it in theirs, and all are as long. Time the "
@@ -145,7 +147,7 @@ class Ranks:
     slowest: int | None
     """The rank whose batches hold up the others, if one does."""
     why: str
-    """Why that rank is named, or none is."""
+    """Why that rank is named, and on which condition, or why none is."""
     lacks: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
@@ -175,19 +177,18 @@ def ranks(folder: str | os.PathLike[str]) -> Ranks:
     shares = {rank: sum(wait[rank]) / whole[rank] for rank in wait}
     cuda = any(one["cuda"] for one in told)
     others = {} if cuda else {rank: others_ns / whole[rank] for rank, others_ns in _others_ns(wait, step).items()}
-    slowest = None
     if not one_run:
-        why = "files may be of several runs"
+        named = Named(None, "files may be of several runs")
     elif len(at) < spans.BATCHES_MIN:
-        why = f"{steps} common steps are too few: {spans.BATCHES_MIN + 1} at least"
+        named = Named(None, f"{steps} common steps are too few: {spans.BATCHES_MIN + 1} at least")
     else:
-        slowest, why, hidden = _slowest(wait, step, shares, cuda)
-        if hidden:
-            others = {}
-            lacks.append("late batches are not what ranks wait for in their steps: no share for those of others is known")
+        named = _slowest(wait, step, shares, cuda)
+    if not named.waited_for:
+        others = {}
+        lacks.append("late batches are not what ranks wait for in their steps: no share for those of others is known")
     if len(told) > 1:
         lacks.append(STEPS_UNSEEN)
-    return Ranks(steps, shares, others, slowest, why, lacks)
+    return Ranks(steps, shares, others, named.rank, named.why, lacks)
 
 
 def _others_ns(wait: dict[int, list[int]], step: dict[int, list[int]]) -> dict[int, int]:
@@ -253,37 +254,47 @@ def _disagreements(told: list[dict[str, Any]]) -> list[str]:
     return lacks
 
 
-def _slowest(
-    wait: dict[int, list[int]], step: dict[int, list[int]], shares: dict[int, float], cuda: bool
-) -> tuple[int | None, str, bool]:
-    """The rank whose batches hold up the others, or None, and why; and whether late batches turn out to be waited for by nobody."""
+@dataclass
+class Named:
+    """The rank whose batches hold up the others, or that there is none, and why."""
+
+    rank: int | None
+    why: str
+    waited_for: bool = True
+    """Whether late batches may be what ranks wait for in their steps."""
+
+
+def _slowest(wait: dict[int, list[int]], step: dict[int, list[int]], shares: dict[int, float], cuda: bool) -> Named:
     if len(shares) == 1:
-        return None, "there is one", False
+        return Named(None, "there is one")
+    wholes = {rank: [sum(both) for both in zip(wait[rank], step[rank])] for rank in wait}
+    times = [sum(whole) for whole in wholes.values()]
+    if min(times) < (1 - WAIT_SHARE_MIN) * max(times):
+        return Named(None, "they take different times for as many steps, so they do not wait for each other in them", False)
     rank = max(shares, key=lambda rank: shares[rank])
     waits = f"{100 * shares[rank]:.0f} % of the time"
-    next_share = max(share for other, share in shares.items() if other != rank)
-    if shares[rank] - next_share < WAIT_SHARE_MIN:
-        return None, f"none waits for its batches {100 * WAIT_SHARE_MIN:.0f} % of the time longer than any other", False
-    length = len(wait[rank]) // spans.BLOCKS
-    longest = 0
-    for block in range(spans.BLOCKS):
-        part = slice(block * length, (block + 1) * length)
-        sums = {rank: sum(waits[part]) for rank, waits in wait.items()}
-        longest += sums[rank] > max(sum_ns for other, sum_ns in sums.items() if other != rank)
-    if longest < BLOCKS_NAMED:
-        return None, f"rank {rank} waits longest for its batches, {waits}, but not in all parts of the steps", False
+    if shares[rank] - max(share for other, share in shares.items() if other != rank) < WAIT_SHARE_MIN:
+        return Named(None, f"none waits for its batches {100 * WAIT_SHARE_MIN:.0f} % of the time longer than any other")
+    latest = f"rank {rank} waits longest for its batches, {waits}"
+    if _blocks_longest(wait, rank) < BLOCKS_NAMED:
+        return Named(None, f"{latest}, but not in all parts of the steps")
     # Another rank may take as long for its step, and then nobody waits for these batches: if they come later still, nothing changes.
-    others = [other for other in wait if other != rank]
-    wholes = [sum(wait[other][at] + step[other][at] for other in others) / len(others) for at in range(len(wait[rank]))]
-    follows = spans.slope(wait[rank], wholes)
+    others = [sum(both) / (len(wholes) - 1) for both in zip(*(whole for other, whole in wholes.items() if other != rank))]
+    # Ranks that do not meet in each step take as long over many of them.
+    met = sum(max(ends) - min(ends) for ends in zip(*wholes.values())) <= MET_APART_MAX * max(times)
+    follows = spans.slope(wait[rank], others, 1 if met else len(others) // spans.BATCHES_MIN)
     if follows and follows.high < FOLLOWED_MIN:
-        return (
-            None,
-            f"rank {rank} waits longest for its batches, {waits}, and where it waits longer the others take no longer",
-            True,
-        )
-    if follows and follows.low > FOLLOWED_MIN:
-        return rank, f"it waits {waits} for its batches, and where it waits longer the others take longer", False
+        return Named(None, f"{latest}, and where it waits longer the others take no longer", False)
+    # What takes the others longer by more than it waits, such as a busy machine, is none of its doing.
+    if follows and FOLLOWED_MIN < follows.low <= 1:
+        return Named(rank, f"it waits {waits} for its batches, and where it waits longer the others take longer")
     if cuda:
-        return None, f"rank {rank} waits longest for its batches, {waits}, and its accelerator may work on meanwhile", False
-    return rank, f"it waits {waits} for its batches, {ASSUMED}", False
+        return Named(None, f"{latest}, and its accelerator may work on meanwhile")
+    return Named(rank, f"it waits {waits} for its batches, {ASSUMED}")
+
+
+def _blocks_longest(wait: dict[int, list[int]], rank: int) -> int:
+    """In how many parts of the steps a rank waits longer than any other."""
+    length = len(wait[rank]) // spans.BLOCKS
+    parts = [slice(block * length, (block + 1) * length) for block in range(spans.BLOCKS)]
+    return sum(sum(wait[rank][part]) > max(sum(waits[part]) for other, waits in wait.items() if other != rank) for part in parts)
