@@ -146,6 +146,8 @@ def executable() -> str:
     """The executable: FEEDLINE in the environment, else that of this installation, else the first in PATH."""
     named = os.environ.get("FEEDLINE")
     if named:
+        if shutil.which(named) is None:
+            raise FileNotFoundError(f"FEEDLINE names {named}, which is no file that can be run")
         return named
     for scheme in (None, f"{os.name}_user"):
         folder = sysconfig.get_path("scripts", scheme) if scheme else sysconfig.get_path("scripts")

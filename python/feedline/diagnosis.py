@@ -529,7 +529,7 @@ def _by_feedline(found: Diagnosis, scenario: Scenario) -> tuple[Span | None, lis
         return None, [f"{scenario.root} holds many files beside those of the job: not read"]
     try:
         answer = found.around.play(scenario.reading_alone(STORAGE_BUDGET))
-    except (FileNotFoundError, _binary.Failed) as error:
+    except (OSError, _binary.Failed) as error:
         return None, [f"feedline did not read the files: {error}"]
     verdict = next(iter(answer.get("verdicts", [])), None)
     if verdict is None or "deciding" not in verdict:

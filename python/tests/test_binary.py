@@ -86,6 +86,10 @@ class Fake(unittest.TestCase):
             feedline.check("job.toml")
         self.assertIsNone(refused.exception.answer)
 
+    def test_an_executable_that_is_none_is_named(self) -> None:
+        with self.assertRaisesRegex(FileNotFoundError, "FEEDLINE names .*/feedline, which is no file that can be run"):
+            feedline.check("job.toml")
+
     def test_no_folder_stays_of_a_run_that_measured_nothing(self) -> None:
         self.says("", "error: words", 2)
         with self.assertRaises(feedline.Refused):

@@ -301,13 +301,15 @@ class Diagnosing(unittest.TestCase):
             self.assertEqual(report.storage_doubts, ["UNCERTAIN: noisy, narrow"])
 
     def test_feedline_that_refuses_is_no_end_of_a_diagnosis(self) -> None:
-        def refusing(scenario: Any) -> Any:
-            raise feedline.Refused("error: no such folder", 2)
+        for error in (feedline.Refused("error: no such folder", 2), OSError("no such folder")):
 
-        around = dataclasses.replace(self.world.around(), play=refusing)
-        report = self.diagnose(Loader(self.world, 40, 5), Step(self.world, 5), around=around)
-        self.assertEqual((report.limit.name, report.parts.storage_busy), ("storage", None))
-        self.assertIn("feedline did not read the files: error: no such folder", str(report))
+            def refusing(scenario: Any, error: Exception = error) -> Any:
+                raise error
+
+            around = dataclasses.replace(self.world.around(), play=refusing)
+            report = self.diagnose(Loader(self.world, 40, 5), Step(self.world, 5), around=around)
+            self.assertEqual((report.limit.name, report.parts.storage_busy), ("storage", None))
+            self.assertIn(f"feedline did not read the files: {error}", str(report))
 
     def test_pages_hold_names_as_text(self) -> None:
         report = self.diagnose(Loader(self.world, 40, 5), Step(self.world, 5))
