@@ -96,7 +96,9 @@ class Report:
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Writes a page that needs nothing else."""
-        style = "body{font:15px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}td{padding:.2em .8em}pre{overflow:auto}"
+        style = (
+            "body{font:15px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}td{padding:.2em .8em}pre{overflow:auto}"
+        )
         scenario = f"<h3>As a scenario</h3><pre>{html.escape(self.scenario.text())}</pre>" if self.scenario else ""
         Path(path).write_text(
             '<!doctype html><html lang="en"><meta charset="utf-8"><title>My GPU waits</title>'
