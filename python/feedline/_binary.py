@@ -146,6 +146,8 @@ def executable() -> str:
     """The executable: FEEDLINE in the environment, else that of this installation, else the first in PATH."""
     named = os.environ.get("FEEDLINE")
     if named:
+        if shutil.which(named) is None:
+            raise FileNotFoundError(f"FEEDLINE names {named}, which is no file that can be run")
         return named
     for scheme in (None, f"{os.name}_user"):
         folder = sysconfig.get_path("scripts", scheme) if scheme else sysconfig.get_path("scripts")
@@ -235,6 +237,8 @@ def load(record: str | os.PathLike[str] | Answer) -> list[Row]:
 
 
 def _given(scenario: Any, folder: str) -> str:
+    if scenario is None:
+        raise TypeError("None is no scenario: where a report has none, it says why")
     if hasattr(scenario, "save") and not isinstance(scenario, (str, os.PathLike)):
         path = os.path.join(folder, "scenario.toml")
         scenario.save(path)

@@ -8,9 +8,11 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import weakref
 from array import array
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from . import spans
@@ -117,19 +119,55 @@ class Events:
         return spans.ratio([self.busy_ms[step] for step in known], [self.busy_ms[step] + self.idle_ms[step] for step in known])
 
 
-def follow_prepare(accelerate: Any, watched: type, around: Callable[[Any, Any], Any]) -> None:
-    """Lets accelerate's `prepare` keep the watch: it builds a loader anew from the attributes of the one it is given."""
-    kind = getattr(accelerate, "Accelerator", None)
-    original = getattr(kind, "prepare_data_loader", None)
-    if kind is None or original is None or getattr(original, "feedline_follows", False):
-        return
+def unprepared(loader: Any) -> Any:
+    """The loader of PyTorch in one that accelerate has prepared: it has the workers, and the position if there is one."""
+    return getattr(loader, "__dict__", {}).get("base_dataloader", loader)
 
-    @functools.wraps(original)
+
+@dataclass
+class Followed:
+    """The method of accelerate that keeps the watch, in the place of its own."""
+
+    own: Callable[..., Any]
+    following: Callable[..., Any]
+    loaders: int = 0
+    """How many watched loaders live that it may be given."""
+
+
+_followed: dict[Any, Followed] = {}
+
+
+def follow_prepare(accelerate: Any, loader: Any, watched: type, around: Callable[[Any, Any], Any]) -> None:
+    """Lets accelerate's `prepare` keep the watch: it builds a loader anew from the attributes of the one it is given.
+
+    Its method is its own again once the last watched loader is gone.
+    """
+    kind = getattr(accelerate, "Accelerator", None)
+    if kind is None or not hasattr(kind, "prepare_data_loader"):
+        return
+    if kind not in _followed:
+        own = kind.prepare_data_loader
+        _followed[kind] = Followed(own, _following(own, watched, around))
+        kind.prepare_data_loader = _followed[kind].following
+    _followed[kind].loaders += 1
+    weakref.finalize(loader, _leave, kind).atexit = False
+
+
+def _following(own: Callable[..., Any], watched: type, around: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    @functools.wraps(own)
     def prepare_data_loader(self: Any, data_loader: Any, *arguments: Any, **named: Any) -> Any:
         if not issubclass(type(data_loader), watched):
-            return original(self, data_loader, *arguments, **named)
-        prepared = original(self, data_loader._feedline_loader, *arguments, **named)
+            return own(self, data_loader, *arguments, **named)
+        prepared = own(self, data_loader._feedline_loader, *arguments, **named)
         return around(data_loader, prepared)
 
-    prepare_data_loader.feedline_follows = True  # type: ignore[attr-defined]
-    kind.prepare_data_loader = prepare_data_loader
+    return prepare_data_loader
+
+
+def _leave(kind: Any) -> None:
+    followed = _followed[kind]
+    followed.loaders -= 1
+    # What somebody else has put around it since stays, and this in it.
+    if not followed.loaders and kind.prepare_data_loader is followed.following:
+        kind.prepare_data_loader = followed.own
+        del _followed[kind]

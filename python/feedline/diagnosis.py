@@ -6,12 +6,14 @@ rounds of one part then differ. Before every pass the random state is what it wa
 
 from __future__ import annotations
 
+import math
+import operator
 import os
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import _binary, accelerators, evidence, limits, machine, opens, pagecache, spans
@@ -23,20 +25,21 @@ from .opens import Opens
 from .report import Report
 from .scenario import Scenario
 from .spans import Span
-from .stamps import Clock, Pass, Waits, samples_of
+from .stamps import Clock, Pass, Waits, length_of
 from .watch import bare
 
 ROUNDS = 2
 # More of the files in memory than this, and a pass is not cold; less, and it is not warm.
 COLD_SHARE_MAX = 0.05
 WARM_SHARE_MIN = 0.95
-# What processes of a loader read from each other for a batch, at most, and what else a process reads now and then.
+# What workers are told for a batch, at most, and what else a process reads now and then.
 PIPES_BYTES = 16 << 10
 ELSE_BYTES = 256 << 10
 # More of the first pass's files than this stay closed in a later one, and that one read something else.
 OTHERS_SHARE_MAX = 0.05
 OTHER_LOADER = "hand `without_storage`, a loader of the same batches from memory, to tell its parts apart"
 PYTHONS_OPEN = f"{OTHER_LOADER}, and let files be opened by Python, so that they can be dropped from memory"
+SAY_BATCH = "hand the number of samples, batch=..."
 # What feedline's own reading of the files may take.
 STORAGE_BUDGET = "60s"
 # Files below their folder for each that was opened, up to which feedline lists it: a pass opens a part of a dataset.
@@ -70,23 +73,49 @@ class Diagnosis:
     steps: int
     kept: Kept
     around: Around
+    batch: int | None = None
+    """Samples of a batch, as the caller says."""
     rounds: dict[str, list[Played]] = field(default_factory=dict)
     lacks: list[str] = field(default_factory=list)
     not_cold: str | None = None
     unseen: Unseen | None = None
+    """What of its reads nobody saw, if there is something."""
+    in_full: bool = False
+    """Whether nothing says that more was read than the files that were opened."""
     remote: Unseen | None = None
+    unmeasured: Unseen | None = None
+    """Why its parts were not measured, if they were not."""
+    changed: Unseen | None = None
+    """What later passes did not read of what the first one did."""
     opens: Opens = field(default_factory=Opens)
+    whole: bool = False
+    """Whether each pass goes over all that the loader has."""
     first: Any = None
     """The loader of the first pass, which says how it fetches."""
 
     def source(self) -> Any:
         """What a pass iterates: the loader, or what the factory makes."""
-        return self.loader if hasattr(self.loader, "__iter__") else self.loader()
+        if hasattr(type(self.loader), "__iter__"):
+            return self.loader
+        made = self.loader()
+        if not hasattr(type(made), "__iter__"):
+            raise TypeError(f"a loader is iterated, and the {type(made).__name__} that the function made cannot be")
+        return made
 
     @property
     def workers(self) -> int:
         """Processes that fetch, 0 where the job's own does."""
         return int(getattr(self.first, "num_workers", 0) or 0)
+
+    @property
+    def receiver(self) -> int | None:
+        """This process, where it reads no files but what workers hand it."""
+        return os.getpid() if self.workers and hasattr(self.first, "worker_init_fn") else None
+
+    @property
+    def fetched(self) -> int:
+        """Batches that a pass fetches at most: workers are at work on more than what has come."""
+        return self.steps + (0 if self.whole else self.ahead)
 
     @property
     def ahead(self) -> int:
@@ -103,8 +132,8 @@ class Diagnosis:
         played.read_bytes -= heard.worker_start_bytes
         if part == "look":
             self.opens = heard
-        elif self.unseen is None and not part.endswith("memory"):
-            self.unseen = _changed(self, heard)
+        elif self.changed is None and not part.endswith("memory"):
+            self.changed = _changed(self, heard)
         return played
 
     def once(self, source: Any, step: Callable[[Any], Any] | None) -> Played:
@@ -128,7 +157,7 @@ class Diagnosis:
             if len(waits.wait_ns) == self.steps:
                 waits.end()
         after = self.around.moment(self.around.clock())
-        return Played(waits, machine.between(before, after), machine.bytes_between(before, after), first)
+        return Played(waits, machine.between(before, after), machine.bytes_between(before, after, self.receiver), first)
 
 
 def diagnose(
@@ -140,6 +169,7 @@ def diagnose(
     without_storage: Any = None,
     evict: bool = True,
     storage: bool = True,
+    batch: int | None = None,
     around: Around | None = None,
 ) -> Report:
     """Measures the job and its parts, names the limit, and says what removing it gives.
@@ -147,7 +177,8 @@ def diagnose(
     `loader` can be iterated again, or is a function that makes one. `state` lists what `step` changes (model, optimizer,
     scheduler, scaler): all of it is restored at the end, with the random state; `state=[]` says that a step keeps nothing. The
     files that the loader opens are dropped from the page cache (`evict`), and feedline reads them too (`storage`).
-    `without_storage` is a loader of the same batches from memory, where nobody can see which files are read.
+    `without_storage` is a loader of the same batches from memory, where nobody can see which files are read. `batch` is the number
+    of samples that the loader hands out at once, where its own `batch_size` does not say so.
 
     An error of the loader or of the step is raised as it is, once everything is restored.
     """
@@ -158,16 +189,24 @@ def diagnose(
             "a step changes a model: hand what it changes, state=[model, optimizer], so that it can be restored; "
             "state=[] where it changes nothing"
         )
+    if not isinstance(state, (list, tuple)):
+        raise TypeError(f"state lists what a step changes, state=[model, optimizer], and {type(state).__name__} is no list")
     if accelerators.rank_and_world()[1] > 1:
         raise RuntimeError(
             "diagnose measures one process: ranks would wait for each other. wrap(loader, record=...) measures all ranks"
         )
-    if not hasattr(loader, "__iter__") and not callable(loader):
+    if not hasattr(type(loader), "__iter__") and not callable(loader):
         raise TypeError(f"a loader is iterated, or makes one when it is called; {type(loader).__name__} does neither")
-    if steps < ROUNDS * (spans.BATCHES_MIN + 1):
+    if not callable(step):
+        raise TypeError(f"a step is called with a batch, and {type(step).__name__} cannot be")
+    if operator.index(steps) < ROUNDS * (spans.BATCHES_MIN + 1):
         raise ValueError(f"steps = {steps}: {ROUNDS * (spans.BATCHES_MIN + 1)} are the fewest that give an interval")
+    if hasattr(type(without_storage), "__next__"):
+        raise TypeError("without_storage is iterated several times: hand a loader, or a function that makes one")
+    if batch is not None and operator.index(batch) < 1:
+        raise ValueError(f"batch = {batch}: a batch has one sample at least")
     kept = Kept(state, loader)
-    found = Diagnosis(loader, step, steps // ROUNDS, kept, around)
+    found = Diagnosis(loader, step, steps // ROUNDS, kept, around, batch)
     try:
         _measure(found, without_storage, evict)
     finally:
@@ -178,18 +217,20 @@ def diagnose(
 def _measure(found: Diagnosis, without_storage: Any, evict: bool) -> None:
     if hasattr(found.loader, "__next__"):
         # A generator gives its batches once: they go to the job itself.
-        found.lacks.append("a one-shot iterator gives waits alone: hand a function that makes the loader")
+        found.unmeasured = Unseen("a one-shot iterator gives waits alone", "hand a function that makes the loader")
         found.rounds["job"] = [found.once(found.loader, found.step)]
         return
     look = _look(found)
-    if len(look.waits.wait_ns) < found.steps and look.batch is not None:
+    if 0 < len(look.waits.wait_ns) < found.steps:
         # Workers end with the last batch and take their counters along, so the passes end before.
-        found.steps = len(look.waits.wait_ns)
+        found.steps, found.whole = len(look.waits.wait_ns), True
         look = _look(found)
-    if look.batch is None:
-        found.lacks.append("the loader gave no batch")
+    if not look.waits.wait_ns:
+        found.unmeasured = Unseen("the loader gave no batch", "iterate it by itself, and look why it ends before its first batch")
         return
     _say_what_is_unseen(found, look)
+    # A first step that compiles or allocates takes long, and what is fetched meanwhile is there for many steps.
+    found.step(_again(look.batch))
     if not evict:
         found.not_cold = "files were left in memory: what storage takes is not in these figures"
         found.lacks.append(found.not_cold)
@@ -238,6 +279,8 @@ def _say_what_is_unseen(found: Diagnosis, look: Played) -> None:
     pipes = PIPES_BYTES * len(look.waits.wait_ns) if found.workers else 0
     most = 1.1 * seen + found.opens.other_bytes + pipes + ELSE_BYTES
     told = 0.5 * seen <= look.read_bytes <= most
+    counted = opens.COUNTED_READERS if told else ()
+    found.in_full = look.read_bytes <= most and all(name in opens.OFTEN_LOADED + counted for name in found.opens.loaded)
     for name in found.opens.loaded:
         said = f"{name} is loaded in the loader, and what it opens is unseen"
         if name in opens.REMOTE_READERS:
@@ -308,7 +351,8 @@ def _conclude(found: Diagnosis, without_storage: Any, storage: bool) -> Report:
         busy=evidence.busy(found.rounds.get("job", []), _warm_up(found, "job")),
         job=_batch_ns(found, "job"),
         step=_batch_ns(found, "step"),
-        job_step=evidence.step_ns(found.rounds.get("job", []), _warm_up(found, "job")),
+        alone=_batch_ns(found, "step"),
+        beside=evidence.step_ns(found.rounds.get("job", []), _warm_up(found, "job")),
         loader=_batch_ns(found, "loader"),
         warm=_batch_ns(found, "loader from memory"),
         warm_job=_batch_ns(found, "job from memory"),
@@ -318,28 +362,68 @@ def _conclude(found: Diagnosis, without_storage: Any, storage: bool) -> Report:
         use=[played.use for part, rounds in found.rounds.items() if part != "look" for played in rounds],
         unsteady=_unsteady(found),
         not_cold=found.not_cold,
-        unseen=found.unseen,
+        unseen=found.unseen or found.changed,
+        unmeasured=found.unmeasured,
         remote=None if without_storage is not None else found.remote,
         lacks=found.lacks,
     )
+    parts.start_share = _start_share(found, parts.job)
+    if not found.whole and found.steps < 2 * found.ahead:
+        parts.brief = f"a pass of {found.steps} batches tells little of a loader that fetches {found.ahead} ahead"
     loader = found.rounds.get("loader from memory") or found.rounds.get("loader")
     if loader:
         parts.loader_cpu_ns = sum(one.use.own_ns for one in loader) / max(1, sum(len(one.waits.step_ns) for one in loader))
-    memory = found.rounds.get("job from memory", [])
-    if memory and not memory[0].waits.alike():
-        # One batch stands for no other.
-        parts.step, parts.step_of = evidence.step_ns(memory, _warm_up(found, "job")), "step of the job from memory"
     jobs = found.rounds.get("job", [])
-    if jobs:
-        for lack in jobs[0].waits.lacks():
-            _lack(found, lack)
+    _step_of_all_batches(found, parts)
+    for lack in jobs[0].waits.unlike() if jobs else ():
+        _lack(found, lack)
+    if jobs and parts.busy is None:
+        few = f"{len(jobs[0].waits.step_ns)} batches in a pass are too few for an interval"
+        parts.unmeasured = parts.unmeasured or Unseen(few, "a longer loader: smaller batches, or more of the dataset")
     if parts.step and parts.loader and parts.step.mean < 0.01 * parts.loader.mean:
-        _lack(found, f"a step took {parts.step.mean / 1e3:.3g} us: it does nothing, or returns before its work is done")
-    scenario = _scenario(found, parts)
+        _lack(found, f"a step took {parts.step.mean / 1e3:.3g} us: if it returns before its work is done, let it wait for that")
+    scenario: Scenario | None = None
     doubts: list[str] = []
+    unplayed: list[str] = []
+    try:
+        scenario = _scenario(found, parts)
+    except ValueError as error:
+        unplayed.append(f"no scenario: {error}")
     if scenario is not None and storage and without_storage is None:
         parts.storage_busy, doubts = _by_feedline(found, scenario)
-    return Report(limits.find(parts), parts, found.opens, [*found.kept.names, found.kept.generators], scenario, doubts, _first_batch_s(found))
+    limit = limits.find(parts)
+    # That there is no scenario is no reason for a limit, or for none.
+    found.lacks += unplayed
+    return Report(limit, parts, found.opens, [*found.kept.names, found.kept.generators], scenario, doubts, _first_batch_s(found))
+
+
+def _step_of_all_batches(found: Diagnosis, parts: limits.Parts) -> None:
+    """Takes the steps of the job for those of one batch, where one batch stands for no other."""
+    part = "job from memory" if "job from memory" in found.rounds else "job"
+    rounds = found.rounds.get(part, [])
+    made = evidence.step_ns(rounds, _warm_up(found, part))
+    if not (parts.alone and made):
+        return
+    alike = rounds[0].waits.alike()
+    if alike and not (made.low > limits.SLOWED * parts.alone.high or parts.alone.low > limits.SLOWED * made.high):
+        return
+    parts.step, parts.step_of = made, f"step of the {part}"
+    if not alike:
+        size = found.rounds["look"][-1].waits.sizes[0]
+        parts.beside = evidence.step_of_size_ns(found.rounds["job"], _warm_up(found, "job"), size)
+
+
+def _start_share(found: Diagnosis, job: Span | None) -> float | None:
+    jobs = found.rounds.get("job", [])
+    if job is None or found.kept.persistent or getattr(found.first, "persistent_workers", False):
+        return None
+    try:
+        batches = len(found.first)
+    except Exception:
+        # A stream has none, and the length of others is their own code.
+        return None
+    first_ns = sum(played.waits.first_ns[0] for played in jobs) / len(jobs)
+    return first_ns / (first_ns + batches * job.mean)
 
 
 def _first_batch_s(found: Diagnosis) -> float | None:
@@ -347,51 +431,74 @@ def _first_batch_s(found: Diagnosis) -> float | None:
     return jobs[0].waits.first_ns[0] / 1e9 if jobs and jobs[0].waits.first_ns else None
 
 
-def _scenario(found: Diagnosis, parts: limits.Parts) -> Scenario | None:
-    """The scenario of the job; None where its reads are unseen: an order is never invented."""
+def _scenario(found: Diagnosis, parts: limits.Parts) -> Scenario:
+    """The scenario of the job. A ValueError says why there is none: an order is never invented."""
     look = found.rounds.get("look", [])
-    if not look or not found.opens.order or not parts.step or not parts.loader:
-        return None
-    if found.remote:
-        found.lacks.append("a part of the job comes over connections: no scenario")
-        return None
-    batch = samples_of(look[-1].batch) or int(getattr(found.first, "batch_size", 0) or 0)
-    if batch < 1:
-        found.lacks.append("the number of samples in a batch is unknown: no scenario")
-        return None
+    if not look or not parts.step or not parts.loader:
+        raise ValueError("step and loader were not measured by themselves")
+    if found.remote or not found.opens.order or not found.in_full:
+        raise ValueError("some of the reads are unseen")
     batches = len(look[-1].waits.wait_ns)
-    each = len(found.opens.order) >= 0.5 * batch * batches
-    try:
-        root, suffix = scenarios.of_files(found.opens.files)
-    except ValueError as error:
-        _lack(found, f"{error}: no scenario")
-        return None
+    root, suffix = scenarios.of_files(found.opens.files)
+    opened = replace(found.opens, order=scenarios.of_suffix(suffix, found.opens.order))
+    batch = _samples_of_a_batch(found, look[-1], len(opened.order))
+    each = len(opened.order) >= 0.5 * batch * batches
     layout = "files" if each else scenarios.LAYOUTS.get(suffix)
-    if layout is None or (not each and look[-1].read_bytes < 0.5 * found.opens.bytes()):
-        found.lacks.append("files are read in part, or in a form that feedline does not know: no scenario")
-        return None
+    if layout is None or (not each and look[-1].read_bytes < 0.5 * opened.bytes()):
+        raise ValueError("files are read in part, or in a form that feedline does not know")
     if root == os.sep:
-        found.lacks.append("files have no folder in common: no scenario")
-        return None
-    size = found.opens.bytes() / len(found.opens.order) if each else max(look[-1].read_bytes, 1) / (batch * batches)
+        raise ValueError("files have no folder in common")
+    if len(opened.order) < len(found.opens.order):
+        _lack(found, f"the scenario reads files that end in {suffix!r} alone, and others were opened beside them")
+    of_sample = math.ceil(len(opened.order) / found.fetched / batch - 0.1)
+    if each and of_sample > 1:
+        _lack(found, f"a sample opens {of_sample} files: each of them is a sample of the scenario")
+        batch *= of_sample
+    size = opened.bytes() / len(opened.order) if each else max(look[-1].read_bytes, 1) / (batch * batches)
     readers = max(1, found.workers)
     decode, burns = _decoding(parts, readers, batch)
-    steps = min(batches, len(found.opens.files) // batch) if each else batches
-    opened = scenarios.below(root, suffix, found.opens.order) if each else ()
     return Scenario(
         batch=batch,
         step_ns=parts.step.mean,
         sample_bytes=max(1, round(size)),
         readers=readers,
         prefetch=found.ahead,
-        steps=max(1, steps),
+        steps=max(1, min(batches, len(opened.files) // batch) if each else batches),
         root=root,
         suffix=suffix,
         layout=layout,
         decode_ns=decode,
         decode_burns=burns,
-        opened=opened,
+        opened=scenarios.below(root, opened.order) if each else (),
     )
+
+
+def _samples_of_a_batch(found: Diagnosis, look: Played, opened: int) -> int:
+    """As the caller or the loader says, else as the batch looks, where the files that it is made of do not speak against it."""
+    stated = found.batch or _stated_batch(found.first)
+    if stated:
+        return stated
+    if getattr(found.first, "batch_size", 0) is None and getattr(found.first, "batch_sampler", None) is None:
+        raise ValueError(f"with batch_size=None a loader hands out samples, or batches of its dataset: {SAY_BATCH}")
+    length = length_of(look.batch)
+    if length < 1:
+        raise ValueError(f"the number of samples in a batch is unknown: {SAY_BATCH}")
+    least, most = opened / found.fetched, opened / found.steps
+    if length > 1 and least <= 1.1 and most >= 0.9:
+        raise ValueError(f"each batch opens one file, which is a sample or a batch of length {length}: {SAY_BATCH}")
+    if least > 1.1 * length:
+        raise ValueError(f"each batch opens {round(least)} files, and its outermost length is {length}: {SAY_BATCH}")
+    _lack(found, f"a batch is taken for {length} samples, its outermost length: batch=... says another number")
+    return length
+
+
+def _stated_batch(loader: Any) -> int:
+    """Samples of a batch as a loader says, or who hands it the places of whole batches; 0 where neither does."""
+    for place in (loader, getattr(loader, "batch_sampler", None), getattr(loader, "sampler", None)):
+        size = getattr(place, "batch_size", None)
+        if isinstance(size, int) and size > 0:
+            return size
+    return 0
 
 
 def _decoding(parts: limits.Parts, readers: int, batch: int) -> tuple[float, bool]:
@@ -401,7 +508,7 @@ def _decoding(parts: limits.Parts, readers: int, batch: int) -> tuple[float, boo
     whole = parts.warm.mean * readers / batch
     # No more than the time itself: batches that were fetched ahead and never taken are in the processor time too.
     burnt = min(whole, parts.loader_cpu_ns / batch)
-    return (burnt, True) if burnt >= limits.BURNT_SHARE_MIN * whole else (whole, False)
+    return (burnt, True) if limits.burnt(parts) >= limits.BURNT_SHARE_MIN else (whole, False)
 
 
 def _crowded(root: str, files_max: int) -> bool:
@@ -422,7 +529,7 @@ def _by_feedline(found: Diagnosis, scenario: Scenario) -> tuple[Span | None, lis
         return None, [f"{scenario.root} holds many files beside those of the job: not read"]
     try:
         answer = found.around.play(scenario.reading_alone(STORAGE_BUDGET))
-    except (FileNotFoundError, _binary.Failed) as error:
+    except (OSError, _binary.Failed) as error:
         return None, [f"feedline did not read the files: {error}"]
     verdict = next(iter(answer.get("verdicts", [])), None)
     if verdict is None or "deciding" not in verdict:
@@ -436,5 +543,6 @@ def _by_feedline(found: Diagnosis, scenario: Scenario) -> tuple[Span | None, lis
         rate = deciding["samples_per_s"]
         told = {"mean": rate["mean"] / taken, "low": rate["low"] / taken, "high": rate["high"] / taken}
     if verdict.get("verdict") == "UNCERTAIN":
-        doubts.insert(0, f"UNCERTAIN: {verdict.get('sentence', '')}")
+        sentence = verdict.get("sentence", "")
+        doubts = [f"UNCERTAIN: {sentence}", *(doubt for doubt in doubts if doubt not in sentence)]
     return Span(min(1.0, told["mean"]), max(0.0, min(1.0, told["low"])), min(1.0, told["high"])), doubts

@@ -13,7 +13,7 @@ from typing import Any
 from . import spans
 from .machine import Use
 from .spans import Span
-from .stamps import Waits
+from .stamps import ALIKE, Waits
 
 # Rounds of one part that are further apart than this, and than their intervals, were made on something that changed.
 DRIFT = 0.25
@@ -43,6 +43,18 @@ def batch_ns(rounds: Sequence[Played], warm_up: int) -> Span | None:
 def step_ns(rounds: Sequence[Played], warm_up: int) -> Span | None:
     """Time of a step of a job. Its lower end is what may be left of it without others."""
     found = _together(rounds, warm_up, lambda waits, at: waits.step_ns[at], None)
+    return found and Span(found.mean, found.low * (1 - _taken(rounds)), found.high)
+
+
+def step_of_size_ns(rounds: Sequence[Played], warm_up: int, size: int) -> Span | None:
+    """Time of those steps of a job whose batches are about as large."""
+    alike = [
+        float(played.waits.step_ns[at])
+        for played in rounds
+        for at in played.waits.steady(warm_up)
+        if abs(played.waits.sizes[at] - size) <= ALIKE * size
+    ]
+    found = spans.mean(alike)
     return found and Span(found.mean, found.low * (1 - _taken(rounds)), found.high)
 
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
+from . import accelerators
+
 
 def _copied(value: Any) -> Any:
     """A copy that later steps do not change; of tensors in the memory of the host, as that of the accelerator may be full."""
@@ -46,15 +48,20 @@ class Kept:
             for parameter in one.parameters() if hasattr(one, "parameters") else ():
                 gradient = getattr(parameter, "grad", None)
                 self._keep(one, setattr, parameter, "grad", None if gradient is None else gradient.detach().clone())
+        loader = accelerators.unprepared(loader)
         if _has_state(loader):
             self._keep_state(loader)
+            # To say where it is it may have started its workers, before anybody hears what they open.
+            loader.load_state_dict(_copied(loader.state_dict()))
         self._random = list(_random_states(loader))
         self.generators = f"random state of {', '.join(name for name, _, _ in self._random)}"
         """Which random generators are as they were."""
         # Workers that persist draw other random numbers when they go on than when they start, so each pass starts its own, beside
         # those of the job.
         attributes = getattr(loader, "__dict__", {})
-        if attributes.get("persistent_workers"):
+        self.persistent = bool(attributes.get("persistent_workers"))
+        """Whether the workers of the job go on from pass to pass."""
+        if self.persistent:
             attributes["persistent_workers"] = False
             self._keep(loader, attributes.__setitem__, "persistent_workers", True)
 

@@ -17,7 +17,7 @@ from .spans import Span
 FED = 0.90
 # Differences that are smaller are no difference, where they are known within so much.
 ALIKE = 0.05
-KNOWN = 0.20
+KNOWN = 0.15
 OVERLAP_NONE = 0.15
 MORE_STEPS = "measure more steps"
 # Steps that take so much longer in the job than alone are slowed by its loader.
@@ -31,7 +31,7 @@ ELSEWHERE = "look at what the loader waits for: a lock, a service, names on a fi
 
 @dataclass(frozen=True)
 class Unseen:
-    """Why some of what the loader reads is not known, and what would tell."""
+    """Why something of the job is not known, and what would tell."""
 
     why: str
     advice: str
@@ -45,8 +45,10 @@ class Parts:
     """Share of the time of the whole job in which steps ran."""
     job: Span | None = None
     step: Span | None = None
-    job_step: Span | None = None
-    """A step of the job, beside its loader."""
+    alone: Span | None = None
+    """A step on one batch, without a loader."""
+    beside: Span | None = None
+    """The steps of the job on batches of that size, beside its loader; None where there are few of them."""
     loader: Span | None = None
     """Without steps, from storage."""
     warm: Span | None = None
@@ -59,6 +61,10 @@ class Parts:
     """Busy share of the job if its loader did nothing but read, as feedline reads the same files."""
     workers: int = 0
     cores: int = 1
+    brief: str | None = None
+    """Why passes are too short for what was fetched ahead to be used up, if they are."""
+    start_share: float | None = None
+    """Of a pass over the whole loader, what its first batch takes, where that is known and each pass has it."""
     loader_cpu_ns: float = 0.0
     """Processor time of a batch in the loader."""
     use: list[Use] = field(default_factory=list)
@@ -69,6 +75,8 @@ class Parts:
     """Why some reads may have come from memory without anybody knowing, if that is so."""
     remote: Unseen | None = None
     """Why some reads are part of no file, and so of what is called decoding, if that is so."""
+    unmeasured: Unseen | None = None
+    """Why the parts were not measured, if they were not."""
     step_of: str = "step alone, one batch"
     """Which steps `step` stands for."""
     lacks: list[str] = field(default_factory=list)
@@ -106,14 +114,17 @@ def without(parts: Parts) -> dict[str, Span]:
         return {}
     step, loader, warm = parts.step, parts.loader, parts.warm
     overlap = overlapped(parts)
-    # What handing a batch over costs beside either, and what a step takes longer beside a loader.
+    # What handing a batch over costs beside either, and what a step takes longer beside a loader. Where both take about as long it
+    # is also that one waits for the other by turns, which ends with a loader that is faster: so it may be gone without decoding.
     over_ns = max(0.0, parts.warm_job.mean - _whole_ns(step.mean, warm.mean, overlap))
 
-    def busy(step_ns: float, reading_ns: float) -> float:
+    def busy(step_ns: float, reading_ns: float, over_ns: float) -> float:
         return step_ns / (_whole_ns(step_ns, max(0.0, reading_ns), overlap) + over_ns)
 
     decoding = Span(
-        busy(step.mean, loader.mean - warm.mean), busy(step.low, loader.high - warm.low), busy(step.high, loader.low - warm.high)
+        busy(step.mean, loader.mean - warm.mean, over_ns),
+        busy(step.low, loader.high - warm.low, over_ns),
+        busy(step.high, loader.low - warm.high, 0.0),
     )
     return {"storage": parts.warm_busy, "decoding": decoding}
 
@@ -139,6 +150,8 @@ def find(parts: Parts) -> Limit:
 
 def _named(parts: Parts) -> Limit:
     gone = without(parts)
+    if parts.unmeasured:
+        return Limit("uncertain", parts.unmeasured.why, gone, parts.unmeasured.advice)
     if parts.busy is None:
         return Limit("uncertain", "; ".join(parts.lacks) or "too few batches for an interval", {}, MORE_STEPS)
     if parts.not_cold and (parts.busy.high >= FED or not gone or gone["storage"].mean <= gone["decoding"].mean + ALIKE):
@@ -158,10 +171,18 @@ def _of_step(parts: Parts, gone: dict[str, Span]) -> Limit:
     if parts.unseen:
         why = f"batches are there in time, but {parts.unseen.why}: they may have come from memory"
         return Limit("uncertain", why, gone, parts.unseen.advice)
-    if parts.step and parts.job_step and parts.job_step.low > SLOWED * parts.step.high:
-        beside, alone = parts.job_step.mean / 1e6, parts.step.mean / 1e6
+    if parts.brief:
+        return Limit("uncertain", f"batches are there in time, but {parts.brief}", gone, MORE_STEPS)
+    if parts.alone and not parts.beside:
+        why = "batches are there in time, but differ in size, and too few of one size show whether the loader slows their steps"
+        return Limit("uncertain", why, gone, MORE_STEPS)
+    if parts.alone and parts.beside and parts.beside.low > SLOWED * parts.alone.high:
+        beside, alone = parts.beside.mean / 1e6, parts.alone.mean / 1e6
         why = f"a step takes {beside:.3g} ms beside the loader and {alone:.3g} ms alone: the loader may slow it"
         return Limit("uncertain", why, gone, BESIDE)
+    if parts.start_share is not None and parts.start_share > 1 - FED:
+        why = f"batches are there in time once the first is, and that one takes {100 * parts.start_share:.0f} % of a pass"
+        return Limit("uncertain", why, gone, "longer passes, or workers that go on from pass to pass (persistent_workers=True)")
     return Limit("step", "batches are there in time", gone, "nothing but a faster accelerator, or a cheaper step")
 
 
@@ -176,8 +197,8 @@ def _of_loader(parts: Parts, gone: dict[str, Span]) -> Limit:
     name = "both" if alike else "storage" if storage.mean > decoding.mean else "decoding"
     if not alike and not storage.apart(decoding):
         return Limit("uncertain", f"intervals overlap: {gains}", gone, MORE_STEPS)
-    if name != "storage" and _burnt(parts) < BURNT_SHARE_MIN:
-        computes = f"from memory the loader computes for {round(100 * _burnt(parts))} % of its time"
+    if name != "storage" and burnt(parts) < BURNT_SHARE_MIN:
+        computes = f"from memory the loader computes for {round(100 * burnt(parts))} % of its time"
         why = f"{computes}: the rest is neither its files nor decoding"
         return Limit("uncertain", why, gone, ELSEWHERE)
     if name == "both":
@@ -195,7 +216,7 @@ def _alike(one: float, other: float) -> bool:
     return abs(one - other) <= ALIKE and abs(one - other) < KNOWN * max(one, other)
 
 
-def _burnt(parts: Parts) -> float:
+def burnt(parts: Parts) -> float:
     """Of the time that readers take for batches from memory, without what others may have taken, what they compute."""
     assert parts.warm
     return parts.loader_cpu_ns / max(1.0, parts.warm.low * max(1, parts.workers))

@@ -7,6 +7,7 @@ no part of the job is its limit.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -62,9 +63,31 @@ class Moment:
     """For each process: bytes that its calls to read returned."""
 
 
-def cores() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0))
+def cores(root: str = "/") -> int:
+    """Processors that this process may use, by what it is bound to and by the time that its control groups have."""
+    quotas = [quota for folder in _cpu_groups(Path(root)) if (quota := _quota(folder)) is not None]
+    return max(1, min([len(os.sched_getaffinity(0)), *map(round, quotas)]))
+
+
+def _cpu_groups(root: Path) -> Iterator[Path]:
+    """Folders of this process' control groups and of all above them: each may limit."""
+    for line in _text(f"{root}/proc/self/cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        mount = root / "sys/fs/cgroup" / controllers
+        group = Path(path)
+        for inner in (group, *group.parents):
+            yield mount / str(inner).lstrip("/")
+            # Version 1 is often mounted by the name of one of its controllers.
+            yield root / "sys/fs/cgroup/cpu" / str(inner).lstrip("/")
+
+
+def _quota(folder: Path) -> float | None:
+    """Processors whose time a control group may use, if it is limited."""
+    told = _text(f"{folder}/cpu.max").split() or [_text(f"{folder}/cpu.cfs_{of}_us").strip() for of in ("quota", "period")]
+    quota, period = told if len(told) == 2 else ("", "")
+    return int(quota) / int(period) if quota.isdigit() and period.isdigit() and int(period) else None
 
 
 def moment(now_ns: int) -> Moment:
@@ -89,9 +112,12 @@ def between(before: Moment, after: Moment) -> Use:
     return Use(after.at_ns - before.at_ns, own, delayed, others, os.cpu_count() or 1)
 
 
-def bytes_between(before: Moment, after: Moment) -> int:
-    """Bytes that the job's calls to read returned between two moments: of pipes and files, not of maps and most sockets."""
-    return sum(read - before.read_bytes.get(process, 0) for process, read in after.read_bytes.items())
+def bytes_between(before: Moment, after: Moment, without: int | None = None) -> int:
+    """Bytes that calls to read returned between two moments: of pipes and files, not of maps and most sockets.
+
+    Of all processes of the job but `without`.
+    """
+    return sum(read - before.read_bytes.get(process, 0) for process, read in after.read_bytes.items() if process != without)
 
 
 def _tree(process: int) -> list[int]:

@@ -18,12 +18,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import machine
+from . import accelerators, machine
 
 # Libraries that open files past Python and read them by calls, which the kernel counts ...
 COUNTED_READERS = ("cv2", "h5py", "torchvision.io")
 # ... that map files, or read them by what nothing here counts ...
 UNCOUNTED_READERS = ("deeplake", "lmdb", "nvidia.dali", "pyarrow", "safetensors", "tensorflow")
+# ... of which pandas, datasets and transformers load these in jobs that read nothing by them ...
+OFTEN_LOADED = ("pyarrow", "safetensors")
 # ... and that read over connections.
 REMOTE_READERS = ("awscrt", "boto3", "google.cloud.storage", "s3fs", "s3torchconnector")
 
@@ -146,6 +148,7 @@ class Opens:
 def hearing(loader: Any) -> Iterator[Opens]:
     """What `loader` opens within; its workers are told as they start, and this process reads where it has none."""
     found = Opens()
+    loader = accelerators.unprepared(loader)
     with tempfile.TemporaryDirectory(prefix="feedline-", ignore_cleanup_errors=True) as folder:
         own = getattr(loader, "worker_init_fn", None)
         workers = getattr(loader, "num_workers", 0) if hasattr(loader, "worker_init_fn") else 0

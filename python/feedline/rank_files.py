@@ -10,6 +10,7 @@ import json
 import os
 import tempfile
 import time
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing import util
@@ -26,6 +27,15 @@ KEYS_SINCE_2 = ("began_unix_ns", "wrote_unix_ns", "cuda")
 # A rank is named as the slowest where it waited longest in so many blocks, and longer than any other by this share of the time.
 BLOCKS_NAMED = spans.BLOCKS - 1
 WAIT_SHARE_MIN = 0.05
+# Of what its waits are longer, what the others take longer, where they wait for it: nothing or all.
+FOLLOWED_MIN = 0.5
+# Ranks that meet in each step take as long for it, but for this share.
+MET_APART_MAX = 0.1
+ASSUMED = "if steps by themselves take all ranks alike"
+STEPS_UNSEEN = (
+    "a rank whose step itself is slow is never named: the others wait for it in theirs, and all are as long. Time the "
+    "step on each rank without the others"
+)
 # The first file is written once its batches say something.
 BATCHES_FIRST = spans.BATCHES_MIN + 1
 
@@ -103,9 +113,22 @@ class Writer:
             raise
 
 
+# Those of this process and folder that still may write; a process that was forked has its own.
+_writers: weakref.WeakValueDictionary[tuple[int, str], Writer] = weakref.WeakValueDictionary()
+
+
 def writer(folder: str | os.PathLike[str] | None, waits: Waits) -> Callable[..., None]:
     """What writes the file of this rank into a folder; nothing without one."""
-    return _nothing if folder is None else Writer(folder, waits)
+    if folder is None:
+        return _nothing
+    place = os.getpid(), os.path.realpath(folder)
+    if place in _writers:
+        raise ValueError(
+            f"another loader of this process writes into {os.fspath(folder)}, and a rank has one file there: name a folder for "
+            f"each loader and each job, such as record={os.path.join(os.fspath(folder), 'validation')!r}"
+        )
+    made = _writers[place] = Writer(folder, waits)
+    return made
 
 
 def _nothing(last: bool = False) -> None:
@@ -120,20 +143,20 @@ class Ranks:
     wait_share: dict[int, float]
     """Of each rank's time, waiting for its own batches."""
     others_share: dict[int, float]
-    """Of each rank's time, waiting in its steps for ranks that came later."""
+    """Of each rank's time, waiting in its steps for ranks whose batches came later; empty where stamps do not say it."""
     slowest: int | None
     """The rank whose batches hold up the others, if one does."""
+    why: str
+    """Why that rank is named, and on which condition, or why none is."""
     lacks: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         lines = [f"{len(self.wait_share)} ranks, {self.steps} steps of each"]
-        if self.slowest is None:
-            lines.append("no rank is named as the one whose batches hold up the others")
-        else:
-            waited = 100 * self.wait_share[self.slowest]
-            lines.append(f"rank {self.slowest} holds up the others: it waits {waited:.0f} % of the time for its batches")
+        named = "no rank is named" if self.slowest is None else f"rank {self.slowest} holds up the others"
+        lines.append(f"{named}: {self.why}")
         for rank, share in sorted(self.wait_share.items()):
-            lines.append(f"rank {rank:<5} for data {100 * share:3.0f} %   for others {100 * self.others_share[rank]:3.0f} %")
+            others = f"   for those of others {100 * self.others_share[rank]:3.0f} %" if self.others_share else ""
+            lines.append(f"rank {rank:<5} for its batches {100 * share:3.0f} %{others}")
         return "\n".join([*lines, *(f"LACKS {lack}" for lack in self.lacks)])
 
 
@@ -150,19 +173,33 @@ def ranks(folder: str | os.PathLike[str]) -> Ranks:
     at = [step for step in range(steps) if step not in first]
     wait = {one["rank"]: [one["wait_ns"][step] for step in at] for one in told}
     step = {one["rank"]: [one["step_ns"][step] for step in at] for one in told}
-    others = dict.fromkeys(wait, 0)
-    for i in range(len(at)):
-        # Who comes last to the all-reduce waits for nobody in it.
-        last = min(step[rank][i] for rank in step)
-        for rank in others:
-            others[rank] += step[rank][i] - last
     whole = {rank: max(1, sum(wait[rank]) + sum(step[rank])) for rank in wait}
     shares = {rank: sum(wait[rank]) / whole[rank] for rank in wait}
-    if len(at) < spans.BATCHES_MIN:
-        lacks.append(f"{steps} common steps are too few to name a rank: {spans.BATCHES_MIN + 1} at least")
-    slowest = _slowest(wait, shares) if one_run and len(at) >= spans.BATCHES_MIN else None
-    lacks.append("a rank whose step itself is slow makes all steps equally long, and is not named")
-    return Ranks(steps, shares, {rank: others[rank] / whole[rank] for rank in others}, slowest, lacks)
+    cuda = any(one["cuda"] for one in told)
+    others = {} if cuda else {rank: others_ns / whole[rank] for rank, others_ns in _others_ns(wait, step).items()}
+    if not one_run:
+        named = Named(None, "files may be of several runs")
+    elif len(at) < spans.BATCHES_MIN:
+        named = Named(None, f"{steps} common steps are too few: {spans.BATCHES_MIN + 1} at least")
+    else:
+        named = _slowest(wait, step, shares, cuda)
+    if not named.waited_for:
+        others = {}
+        lacks.append("late batches are not what ranks wait for in their steps: no share for those of others is known")
+    if len(told) > 1:
+        lacks.append(STEPS_UNSEEN)
+    return Ranks(steps, shares, others, named.rank, named.why, lacks)
+
+
+def _others_ns(wait: dict[int, list[int]], step: dict[int, list[int]]) -> dict[int, int]:
+    """What each rank waited for others: by what its steps are longer than the shortest ones, and its waits shorter than the longest.
+
+    Each by itself says more than that. Ranks that do not meet in each step differ by what they do themselves, and late batches of
+    one rank are waited for by nobody where another is later still.
+    """
+    longest_waits = sum(map(max, zip(*wait.values())))
+    shortest_steps = sum(map(min, zip(*step.values())))
+    return {rank: min(sum(step[rank]) - shortest_steps, longest_waits - sum(wait[rank])) for rank in wait}
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -211,21 +248,53 @@ def _disagreements(told: list[dict[str, Any]]) -> list[str]:
         lacks.append(f"ranks made different numbers of steps, rank {least} the fewest ({counts[least]})")
     if any(one["cuda"] for one in told):
         lacks.append(
-            "stamps are those of the host, and calls of CUDA return before their work is done: no share for others is known"
+            "stamps are those of the host, and calls of CUDA return before their work is done: no share for batches of others is known"
         )
     lacks += [f"rank {one['rank']} ended with {one['error']}" for one in told if one["error"]]
     return lacks
 
 
-def _slowest(wait: dict[int, list[int]], shares: dict[int, float]) -> int | None:
-    candidate = max(shares, key=lambda rank: shares[rank])
-    next_share = max((share for rank, share in shares.items() if rank != candidate), default=None)
-    if next_share is None or shares[candidate] - next_share < WAIT_SHARE_MIN:
-        return None
-    length = len(wait[candidate]) // spans.BLOCKS
-    longest = 0
-    for block in range(spans.BLOCKS):
-        part = slice(block * length, (block + 1) * length)
-        sums = {rank: sum(waits[part]) for rank, waits in wait.items()}
-        longest += sums[candidate] > max(sum_ns for rank, sum_ns in sums.items() if rank != candidate)
-    return candidate if longest >= BLOCKS_NAMED else None
+@dataclass
+class Named:
+    """The rank whose batches hold up the others, or that there is none, and why."""
+
+    rank: int | None
+    why: str
+    waited_for: bool = True
+    """Whether late batches may be what ranks wait for in their steps."""
+
+
+def _slowest(wait: dict[int, list[int]], step: dict[int, list[int]], shares: dict[int, float], cuda: bool) -> Named:
+    if len(shares) == 1:
+        return Named(None, "there is one")
+    wholes = {rank: [sum(both) for both in zip(wait[rank], step[rank])] for rank in wait}
+    times = [sum(whole) for whole in wholes.values()]
+    if min(times) < (1 - WAIT_SHARE_MIN) * max(times):
+        return Named(None, "they take different times for as many steps, so they do not wait for each other in them", False)
+    rank = max(shares, key=lambda rank: shares[rank])
+    waits = f"{100 * shares[rank]:.0f} % of the time"
+    if shares[rank] - max(share for other, share in shares.items() if other != rank) < WAIT_SHARE_MIN:
+        return Named(None, f"none waits for its batches {100 * WAIT_SHARE_MIN:.0f} % of the time longer than any other")
+    latest = f"rank {rank} waits longest for its batches, {waits}"
+    if _blocks_longest(wait, rank) < BLOCKS_NAMED:
+        return Named(None, f"{latest}, but not in all parts of the steps")
+    # Another rank may take as long for its step, and then nobody waits for these batches: if they come later still, nothing changes.
+    others = [sum(both) / (len(wholes) - 1) for both in zip(*(whole for other, whole in wholes.items() if other != rank))]
+    # Ranks that do not meet in each step take as long over many of them.
+    met = sum(max(ends) - min(ends) for ends in zip(*wholes.values())) <= MET_APART_MAX * max(times)
+    follows = spans.slope(wait[rank], others, 1 if met else len(others) // spans.BATCHES_MIN)
+    if follows and follows.high < FOLLOWED_MIN:
+        return Named(None, f"{latest}, and where it waits longer the others take no longer", False)
+    # What takes the others longer by more than it waits, such as a busy machine, is none of its doing.
+    if follows and FOLLOWED_MIN < follows.low <= 1:
+        return Named(rank, f"it waits {waits} for its batches, and where it waits longer the others take longer")
+    if cuda:
+        return Named(None, f"{latest}, and its accelerator may work on meanwhile")
+    return Named(rank, f"it waits {waits} for its batches, {ASSUMED}")
+
+
+def _blocks_longest(wait: dict[int, list[int]], rank: int) -> int:
+    """In how many parts of the steps a rank waits longer than any other."""
+    length = len(wait[rank]) // spans.BLOCKS
+    parts = [slice(block * length, (block + 1) * length) for block in range(spans.BLOCKS)]
+    return sum(sum(wait[rank][part]) > max(sum(waits[part]) for other, waits in wait.items() if other != rank) for part in parts)

@@ -17,7 +17,7 @@ SAID = {
     "decoding": "decoding is the limit",
     "both": "storage and decoding limit it alike",
     "step": "the step is the limit",
-    "others": "others on this machine are the limit",
+    "others": "others on this machine hide the limit",
     "uncertain": "UNCERTAIN, no limit is named",
 }
 BAR_PX = 360
@@ -65,7 +65,8 @@ class Report:
         """Everything else that is said, as a word and a sentence."""
         said = [("WHY", self.limit.why), ("NEXT", self.limit.advice)]
         if self.first_batch_s is not None:
-            said.append(("FIRST", f"the first batch came after {self.first_batch_s:.3f} s"))
+            share = f", {100 * self.parts.start_share:.0f} % of a pass" if self.parts.start_share is not None else ""
+            said.append(("FIRST", f"the first batch came after {self.first_batch_s:.3f} s{share}"))
         said += [("LACKS", lack) for lack in self.parts.lacks]
         said += [("DOUBT", f"feedline's reading: {doubt}") for doubt in self.storage_doubts]
         if self.restored:
@@ -95,7 +96,9 @@ class Report:
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Writes a page that needs nothing else."""
-        style = "body{font:15px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}td{padding:.2em .8em}"
+        style = (
+            "body{font:15px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}td{padding:.2em .8em}pre{overflow:auto}"
+        )
         scenario = f"<h3>As a scenario</h3><pre>{html.escape(self.scenario.text())}</pre>" if self.scenario else ""
         Path(path).write_text(
             '<!doctype html><html lang="en"><meta charset="utf-8"><title>My GPU waits</title>'

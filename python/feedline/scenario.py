@@ -139,8 +139,14 @@ def of_files(files: list[str]) -> tuple[str, str]:
     return os.path.commonpath([os.path.dirname(path) for path in alike]), suffix
 
 
-def below(root: str, suffix: str, order: list[str]) -> tuple[str, ...]:
-    """The names of such files below a folder, in their order."""
+def of_suffix(suffix: str, order: list[str]) -> list[str]:
+    """Those of these files that end so, in their order."""
+    ends = {path: os.path.realpath(path).endswith(suffix) for path in set(order)}
+    return [path for path in order if ends[path]]
+
+
+def below(root: str, order: list[str]) -> tuple[str, ...]:
+    """The names of files below a folder, in their order."""
     folder = os.path.join(root, "")
     real = {path: os.path.realpath(path) for path in set(order)}
-    return tuple(real[path][len(folder) :] for path in order if real[path].startswith(folder) and real[path].endswith(suffix))
+    return tuple(real[path][len(folder) :] for path in order if real[path].startswith(folder))

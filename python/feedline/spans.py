@@ -14,6 +14,8 @@ BLOCKS = 8
 BATCHES_MIN = 2 * BLOCKS
 # Student's t, two-sided 95 %, for BLOCKS - 1 = 7 degrees of freedom.
 T_95 = 2.365
+# The same for a line through BATCHES_MIN points, with two degrees fewer; a little wide for more of them.
+T_95_LINE = 2.145
 
 
 @dataclass(frozen=True)
@@ -56,3 +58,20 @@ def ratio(parts: Sequence[float], wholes: Sequence[float]) -> Span | None:
 def mean(values: Sequence[float]) -> Span | None:
     """The mean of values with its interval over blocks; None of too few."""
     return ratio(values, [1.0] * len(values))
+
+
+def slope(causes: Sequence[float], effects: Sequence[float], length: int) -> Span | None:
+    """What an effect is more for each one that its cause is more, by a line through sums of so many steps.
+
+    None of a cause that does not vary.
+    """
+    first = len(causes) % length
+    x, y = ([sum(values[at : at + length]) for at in range(first, len(values), length)] for values in (causes, effects))
+    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
+    squares = sum((one - mean_x) ** 2 for one in x)
+    if squares <= 0:
+        return None
+    found = sum((one - mean_x) * (other - mean_y) for one, other in zip(x, y)) / squares
+    left = sum((other - mean_y - found * (one - mean_x)) ** 2 for one, other in zip(x, y))
+    half = T_95_LINE * math.sqrt(left / (len(x) - 2) / squares)
+    return Span(found, found - half, found + half)

@@ -5,6 +5,8 @@ Two looks at the clock for each batch, and nothing else.
 
 from __future__ import annotations
 
+import math
+import operator
 import time
 from array import array
 from collections import UserDict
@@ -15,18 +17,25 @@ from . import accelerators, spans
 from .spans import Span
 
 STEPS_MAX = 10_000
+# Sizes that differ by less are alike.
+ALIKE = 0.1
+# Of a batch in more parts than this only their number is looked at.
+PARTS_MAX = 16
 Clock = Callable[[], int]
 
 
-def samples_of(batch: Any) -> int:
-    """Samples of a batch as its outermost shape or length says, 0 where nothing says it: a batch never fails by being counted."""
+def length_of(batch: Any) -> int:
+    """Outermost length of a batch: of what is stacked in it, else of itself. 0 where it may mean several things.
+
+    A batch never fails by being looked at.
+    """
     try:
-        return _samples_of(batch)
+        return _length_of(batch)
     except Exception:
         return 0
 
 
-def _samples_of(batch: Any) -> int:
+def _length_of(batch: Any) -> int:
     for _ in range(4):
         shape = getattr(batch, "shape", None)
         if shape is not None:
@@ -36,18 +45,59 @@ def _samples_of(batch: Any) -> int:
         elif isinstance(batch, dict):
             # Not the batch's own `values`, which may be what makes them.
             batch = next(iter(dict.values(batch)), None)
-        elif isinstance(batch, (list, tuple)) and batch and hasattr(batch[0], "shape"):
-            batch = batch[0]
+        elif isinstance(batch, (list, tuple)):
+            return _length_of_columns(batch)
         else:
             return 0 if isinstance(batch, (str, bytes)) or hasattr(batch, "keys") else len(batch)
     return 0
+
+
+def _length_of_columns(batch: list[Any] | tuple[Any, ...]) -> int:
+    """Of images and labels, which are of one length. Arrays that are all alike may be columns, or samples."""
+    shapes = [one.shape for one in batch if hasattr(one, "shape")]
+    if shapes:
+        lengths = {int(shape[0]) for shape in shapes if len(shape)}
+        alike = len(batch) > 1 and shapes == [shapes[0]] * len(batch)
+        return lengths.pop() if len(lengths) == 1 and not alike else 0
+    if isinstance(batch, list):
+        return len(batch)
+    # A tuple of columns, or one sample and what belongs to it.
+    lengths = {len(one) for one in batch if isinstance(one, (list, tuple))}
+    return lengths.pop() if len(lengths) == 1 and all(isinstance(one, (list, tuple)) for one in batch) else 0
+
+
+def size_of(batch: Any) -> int:
+    """How large a batch is, to tell it from others: the numbers in its arrays, else its length. 0 where nothing says it.
+
+    A batch never fails by being looked at.
+    """
+    try:
+        return _size_of(batch, 2)
+    except Exception:
+        return 0
+
+
+def _size_of(batch: Any, deep: int) -> int:
+    shape = getattr(batch, "shape", None)
+    if shape is not None:
+        return math.prod(map(int, shape))
+    if isinstance(batch, UserDict):
+        batch = batch.data
+    if not isinstance(batch, (dict, list, tuple)):
+        return 0 if isinstance(batch, (str, bytes)) or hasattr(batch, "keys") else len(batch)
+    if not deep or len(batch) > PARTS_MAX:
+        return len(batch)
+    # Not the batch's own `values`, which may be what makes them.
+    parts = dict.values(batch) if isinstance(batch, dict) else batch
+    sizes = [_size_of(part, deep - 1) for part in parts if hasattr(part, "shape") or isinstance(part, (dict, list, tuple))]
+    return sum(sizes) or len(batch)
 
 
 class Waits:
     """Stamps of the batches of one job, in the order in which they came, at most `steps` of them."""
 
     def __init__(self, steps: int = STEPS_MAX, clock: Clock = time.perf_counter_ns, *, events: bool = True) -> None:
-        if steps < 1:
+        if operator.index(steps) < 1:
             raise ValueError(f"steps = {steps}: measure at least one")
         self.steps = steps
         self.clock = clock
@@ -55,7 +105,8 @@ class Waits:
         """What the job waited for each batch; the first of a pass is in `first_ns` as well."""
         self.step_ns = array("q")
         """From each batch to the request of the next one."""
-        self.samples = array("q")
+        self.sizes = array("q")
+        """How large each batch is, as `size_of` says it."""
         self.first_ns: list[int] = []
         """For each pass, from its beginning to its first batch."""
         self.gap_ns: list[int] = []
@@ -109,7 +160,7 @@ class Waits:
             if self._events:
                 self.gpu = self.gpu or accelerators.Events.where_there_is_cuda(len(self.step_ns))
         self.wait_ns.append(now - self._asked_ns)
-        self.samples.append(samples_of(batch))
+        self.sizes.append(size_of(batch))
         if self.gpu:
             self.gpu.begin()
         self._came_ns = now
@@ -130,7 +181,7 @@ class Waits:
         if self._came_ns is not None:
             self._came_ns = None
             self.wait_ns.pop()
-            self.samples.pop()
+            self.sizes.pop()
             if self.begins and self.begins[-1] == len(self.wait_ns):
                 self.begins.pop()
             if self.gpu:
@@ -157,9 +208,10 @@ class Waits:
         return spans.mean([self.wait_ns[i] + self.step_ns[i] for i in self.steady(warm_up)])
 
     def alike(self) -> bool:
-        """Whether all batches but the last of a pass have as many samples, within a tenth."""
-        inner = [self.samples[i] for i in range(len(self.samples)) if i + 1 not in (*self.begins, len(self.samples))]
-        return not inner or max(inner) <= 1.1 * min(inner)
+        """Whether all batches but the last of a pass have one size, within a tenth."""
+        last = {begin - 1 for begin in (*self.begins, len(self.sizes))}
+        inner = [size for at, size in enumerate(self.sizes) if at not in last]
+        return not inner or max(inner) <= (1 + ALIKE) * min(inner)
 
     def lacks(self) -> list[str]:
         """What this measurement does not say, as sentences."""
@@ -168,12 +220,17 @@ class Waits:
             said.append("no batch was measured: the loader gave none, or what was iterated was built anew from it")
         elif len(self.steady()) < spans.BATCHES_MIN:
             said.append(f"{len(self.step_ns)} batches are too few for an interval: {spans.BATCHES_MIN + 1} at least")
+        return [*said, *self.unlike()]
+
+    def unlike(self) -> list[str]:
+        """What is not as in a job that goes well, as sentences."""
+        said = []
         if self.error:
             said.append(f"it ended with {self.error}")
         if self.unwritten:
             said.append(self.unwritten)
         if not self.alike():
-            said.append("batches have different numbers of samples")
+            said.append("batches differ in size")
         return said
 
     def __str__(self) -> str:
@@ -186,7 +243,12 @@ class Waits:
             waited = sum(self.wait_ns[i] for i in self.steady()) / 1e9
             lines.append(f"{what} {share} of {count} steps; waited {waited:.3f} s for batches")
         if self.first_ns:
-            lines.append(f"first batch {self.first_ns[0] / 1e9:.3f} s")
+            begun = f"first batch {self.first_ns[0] / 1e9:.3f} s"
+            if len(self.begins) > 1:
+                # The share in steps leaves them out, and short passes may be made of little else.
+                of_all = sum(self.wait_ns[i] for i in self.begins) / max(1, sum(self.wait_ns) + sum(self.step_ns))
+                begun += f"; those of {len(self.begins)} passes are {100 * of_all:.0f} % of their time"
+            lines.append(begun)
         if self.gap_ns:
             lines.append(f"between passes {sum(self.gap_ns) / len(self.gap_ns) / 1e9:.3f} s, what runs there included")
         return "\n".join([*lines, *(f"LACKS {lack}" for lack in self.lacks())])

@@ -21,7 +21,7 @@ Loader = TypeVar("Loader")
 class Watched:
     """A loader that is measured. All but iteration is the loader's own, its class too."""
 
-    __slots__ = ("_feedline_loader", "_feedline_pass", "_feedline_record", "_feedline_waits")
+    __slots__ = ("_feedline_loader", "_feedline_pass", "_feedline_record", "_feedline_waits", "__weakref__")
 
     def __init__(self, loader: Any, waits: Waits, record: Callable[..., None]) -> None:
         object.__setattr__(self, "_feedline_loader", loader)
@@ -90,11 +90,12 @@ def wrap(
     """
     if _watched(loader) is not None:
         raise ValueError("this loader is wrapped already")
-    if not hasattr(loader, "__iter__"):
+    if not hasattr(type(loader), "__iter__"):
         raise TypeError(f"a loader is iterated, and {type(loader).__name__} cannot be")
     waits = Waits(steps, clock)
-    accelerators.follow_prepare(sys.modules.get("accelerate"), Watched, _around)
-    return _kind(loader)(loader, waits, rank_files.writer(record, waits))  # type: ignore[return-value]
+    watched = _kind(loader)(loader, waits, rank_files.writer(record, waits))
+    accelerators.follow_prepare(sys.modules.get("accelerate"), watched, Watched, _around)
+    return watched  # type: ignore[return-value]
 
 
 def _around(watched: Watched, prepared: Any) -> Watched:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import feedline
 from feedline import _binary, diagnosis
-from feedline.scenario import Scenario, below, of_files
+from feedline.scenario import Scenario, below, of_files, of_suffix
 
 SCENARIO = """
 version = 1
@@ -68,6 +68,8 @@ class Fake(unittest.TestCase):
         )  # fmt: skip
         with self.assertRaisesRegex(TypeError, "set is no value of a scenario"):
             feedline.run("job.toml", load={"threads": {1}})
+        with self.assertRaisesRegex(TypeError, "where a report has none, it says why"):
+            feedline.run(None)
 
     def test_each_exit_code_is_an_exception_with_the_tools_words_and_its_answer(self) -> None:
         for code, kind in ((1, feedline.Failed), (2, feedline.Refused), (3, feedline.GateMissed), (4, feedline.Regressed),
@@ -83,6 +85,10 @@ class Fake(unittest.TestCase):
         with self.assertRaisesRegex(feedline.Refused, "unknown key") as refused:
             feedline.check("job.toml")
         self.assertIsNone(refused.exception.answer)
+
+    def test_an_executable_that_is_none_is_named(self) -> None:
+        with self.assertRaisesRegex(FileNotFoundError, "FEEDLINE names .*/feedline, which is no file that can be run"):
+            feedline.check("job.toml")
 
     def test_no_folder_stays_of_a_run_that_measured_nothing(self) -> None:
         self.says("", "error: words", 2)
@@ -121,7 +127,7 @@ class Files(unittest.TestCase):
             os.symlink("data", f"{root}/folder")
             opened = [f"{root}/links/2", f"{root}/folder/1.bin"]
             self.assertEqual(of_files(opened), (f"{root}/data", ".bin"))
-            self.assertEqual(below(f"{root}/data", ".bin", opened), ("2.bin", "1.bin"))
+            self.assertEqual(below(f"{root}/data", opened), ("2.bin", "1.bin"))
 
     def test_names_that_no_scenario_can_hold_are_refused_in_words(self) -> None:
         for name in ("a\tb", "a\x7fb", "a\x85b", "a\udcffb"):
@@ -196,9 +202,8 @@ class Real(unittest.TestCase):
         (data / "deep").mkdir(parents=True)
         for name in ("a.bin", "b.bin", "deep/c.bin"):
             (data / name).write_bytes(bytes(5_000))
-        opened = below(
-            str(data), ".bin", [str(data / "deep/c.bin"), "/elsewhere/d.bin", str(data / "a.bin"), str(data / "l.txt")]
-        )
+        heard = [str(data / "deep/c.bin"), "/elsewhere/d.bin", str(data / "a.bin"), str(data / "l.txt")]
+        opened = below(str(data), of_suffix(".bin", heard))
         self.assertEqual(opened, ("deep/c.bin", "a.bin"))
         scenario = Scenario(2, 1.5e6, 5_000, 1, 2, 16, str(data), ".bin", "files", opened=opened)
         path, order = self.folder / "mine.toml", self.folder / "order.txt"

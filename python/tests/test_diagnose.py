@@ -7,8 +7,10 @@ import os
 import random
 import tempfile
 import unittest
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import feedline
@@ -85,6 +87,16 @@ class Diagnosing(unittest.TestCase):
             self.diagnose(loader, step, steps=10)
         with self.assertRaisesRegex(TypeError, "int does neither"):
             self.diagnose(3, step)
+        with self.assertRaisesRegex(TypeError, "a step is called with a batch, and NoneType cannot be"):
+            self.diagnose(loader, None)
+        with self.assertRaisesRegex(TypeError, r"state=\[model, optimizer\], and Model is no list"):
+            self.diagnose(loader, step, state=Model())
+        with self.assertRaisesRegex(TypeError, "'str' object cannot be interpreted as an integer"):
+            self.diagnose(loader, step, steps="200")
+        with self.assertRaisesRegex(TypeError, "without_storage is iterated several times"):
+            self.diagnose(loader, step, without_storage=iter([1]))
+        with self.assertRaisesRegex(TypeError, "the NoneType that the function made cannot be"):
+            self.diagnose(lambda: None, step)
         self.assertEqual(step.made, 0)
 
     def test_it_refuses_to_run_in_one_rank_of_many(self) -> None:
@@ -99,18 +111,47 @@ class Diagnosing(unittest.TestCase):
         self.assertIn("a one-shot iterator gives waits alone", report.limit.why)
         assert report.parts.busy is not None
         self.assertLess(report.parts.busy.mean, 0.5)
+        # Files that were in memory would be there in time as well.
+        report = self.diagnose(iter(Loader(self.world, 1, 1)), Step(self.world, 50))
+        self.assertEqual(report.limit.name, "uncertain")
+        self.assertIn("hand a function that makes the loader", report.limit.advice)
 
     def test_a_function_that_makes_the_loader_gives_all(self) -> None:
         def fresh() -> Any:
             return iter(Loader(self.world, 40, 5, workers=0))
 
-        self.assertEqual(self.diagnose(fresh, Step(self.world, 5)).limit.name, "storage")
+        class Made(Loader):
+            def __init__(self) -> None:
+                super().__init__(world, 40, 5)
+
+        world = self.world
+        for makes in (fresh, Made):
+            self.assertEqual(self.diagnose(makes, Step(self.world, 5)).limit.name, "storage")
 
     def test_an_empty_loader_and_too_few_batches_name_nothing(self) -> None:
-        for batches, words in ((0, "the loader gave no batch"), (9, "9 batches are too few")):
+        for batches, why, advice in (
+            (0, "the loader gave no batch", "look why it ends"),
+            (9, "9 batches in a pass are too few", "a longer loader"),
+        ):
             report = self.diagnose(Loader(self.world, 5, 5, batches=batches), Step(self.world, 5))
             self.assertEqual(report.limit.name, "uncertain")
-            self.assertIn(words, str(report))
+            self.assertIn(why, report.limit.why)
+            self.assertIn(advice, report.limit.advice)
+
+    def test_batches_that_are_none_are_batches(self) -> None:
+        class Nothing(Loader):
+            def __iter__(self) -> Iterator[Any]:
+                return (None for _ in super().__iter__())
+
+        report = self.diagnose(Nothing(self.world, 40, 5), Step(self.world, 5))
+        self.assertEqual(report.limit.name, "storage")
+        self.assertIn("the number of samples in a batch is unknown", str(report))
+
+    def test_few_batches_that_are_enough_in_both_rounds_are_not_called_too_few(self) -> None:
+        report = self.diagnose(Loader(self.world, 40, 5, workers=0, batches=12), Step(self.world, 5))
+        self.assertEqual(report.limit.name, "storage")
+        self.assertNotIn("batches in a pass", str(report))
+        self.assertNotIn("12 batches", str(report))
 
     def test_reads_that_nobody_saw_are_said_to_be_unseen(self) -> None:
         class Unseen(Loader):
@@ -151,7 +192,7 @@ class Diagnosing(unittest.TestCase):
 
     def test_a_step_that_returns_at_once_is_told(self) -> None:
         report = self.diagnose(Loader(self.world, 40, 5), Step(self.world, 0.001))
-        self.assertIn("it does nothing, or returns before its work is done", str(report))
+        self.assertIn("if it returns before its work is done", str(report))
 
     def test_the_scenario_is_the_job(self) -> None:
         report = self.diagnose(Loader(self.world, 8, 20, workers=4), Step(self.world, 5))
@@ -163,6 +204,73 @@ class Diagnosing(unittest.TestCase):
         self.assertAlmostEqual(scenario.decode_ns / MS, 20 / 4, delta=0.5)
         self.assertTrue(scenario.decode_burns)
         self.assertEqual([played.decode_ns for played in self.world.played], [0])
+
+    def test_decoding_that_others_held_up_is_processor_time_all_the_same(self) -> None:
+        world = World(7, others=2.0)
+        report = self.diagnose(Loader(world, 5, 40, workers=0), Step(world, 5), around=world.around())
+        assert report.scenario is not None
+        self.assertTrue(report.scenario.decode_burns)
+        self.assertAlmostEqual(report.scenario.decode_ns / MS, 40 / 4, delta=1)
+
+    def test_a_batch_that_its_files_speak_against_is_not_counted_by_its_length(self) -> None:
+        class Images(Loader):
+            """Each batch of four files is as long as what it is said to be."""
+
+            shapes: Any = [(3, 8, 8)]
+
+            def __iter__(self) -> Iterator[Any]:
+                arrays = [SimpleNamespace(shape=shape) for shape in self.shapes]
+                return (arrays[0] if len(arrays) == 1 else arrays for _ in super().__iter__())
+
+        for shapes, given, batch, words in (
+            ([(4, 3), (4,)], None, 4, "a batch is taken for 4 samples, its outermost length"),
+            ([(3, 8, 8)], None, None, "each batch opens 4 files, and its outermost length is 3"),
+            ([(3, 8, 8)], 4, 4, ""),
+            ([(3, 8, 8)] * 4, None, None, "the number of samples in a batch is unknown"),
+            ([(2, 8, 8)], 2, 4, "a sample opens 2 files: each of them is a sample of the scenario"),
+        ):
+            loader = Images(self.world, 40, 5)
+            loader.shapes = shapes
+            report = self.diagnose(loader, Step(self.world, 5), batch=given)
+            self.assertEqual(report.scenario and report.scenario.batch, batch, str(report))
+            self.assertIn(words, str(report))
+            self.assertEqual(report.limit.name, "storage")
+        for wrong in (0, -1):
+            with self.assertRaisesRegex(ValueError, "a batch has one sample at least"):
+                self.diagnose(loader, Step(self.world, 5), batch=wrong)
+
+    def test_a_file_for_each_batch_is_a_sample_or_a_batch(self) -> None:
+        class Arrays(Loader):
+            def fetch_ns(self, batch: int) -> float:
+                self.world.opened.append(f"/data/{batch}.npy")
+                return self.world.lasts(self.read_ns)
+
+            def __iter__(self) -> Iterator[Any]:
+                return (SimpleNamespace(shape=(224, 224, 3)) for _ in super().__iter__())
+
+        for given, layout in ((None, None), (1, "files"), (224, "records")):
+            report = self.diagnose(Arrays(self.world, 40, 5), Step(self.world, 5), batch=given)
+            self.assertEqual(report.scenario and report.scenario.layout, layout, str(report))
+            self.assertEqual(
+                "each batch opens one file, which is a sample or a batch of length 224" in str(report), given is None
+            )
+
+    def test_files_of_another_kind_are_not_in_the_scenario_and_it_says_so(self) -> None:
+        class Labelled(Loader):
+            def fetch_ns(self, batch: int) -> float:
+                self.world.opened += [f"/data/{batch}/{at}.txt" for at in range(3)]
+                return super().fetch_ns(batch)
+
+        report = self.diagnose(Labelled(self.world, 40, 5), Step(self.world, 5))
+        assert report.scenario is not None
+        self.assertEqual((report.scenario.batch, report.scenario.suffix), (4, ".jpg"))
+        self.assertIn("the scenario reads files that end in '.jpg' alone", str(report))
+
+    def test_without_a_scenario_the_report_says_why(self) -> None:
+        for loader in (Loader(self.world, 5, 5, batches=9), iter(Loader(self.world, 5, 5))):
+            report = self.diagnose(loader, Step(self.world, 5))
+            self.assertIn("no scenario: step and loader were not measured by themselves", str(report))
+            self.assertNotIn("scenario", report.limit.why)
 
     def test_shards_have_a_scenario_where_feedline_knows_their_form(self) -> None:
         for suffix, layout in ((".tar", "webdataset"), (".idx", None)):
@@ -182,23 +290,26 @@ class Diagnosing(unittest.TestCase):
             ({"utilization": {"mean": 0.7, "low": 0.6, "high": 1.02}, "doubts": []}, 0.6),
             ({"utilization": None, "samples_per_s": rate, "doubts": ["narrow"]}, 380 / (4 / 0.005)),
         ):
-            answer: Any = {"verdicts": [{"verdict": "UNCERTAIN", "sentence": "noisy", "deciding": deciding}]}
+            answer: Any = {"verdicts": [{"verdict": "UNCERTAIN", "sentence": "noisy, narrow", "deciding": deciding}]}
             around = dataclasses.replace(self.world.around(), play=lambda scenario, answer=answer: answer)
             report = self.diagnose(Loader(self.world, 40, 5), Step(self.world, 5), around=around)
             alone = report.parts.storage_busy
             assert alone is not None
             self.assertAlmostEqual(alone.low, low, delta=0.02)
             self.assertEqual(alone.high, 1.0)
-            self.assertEqual(report.storage_doubts[0], "UNCERTAIN: noisy")
+            # What the sentence says already is not said again.
+            self.assertEqual(report.storage_doubts, ["UNCERTAIN: noisy, narrow"])
 
     def test_feedline_that_refuses_is_no_end_of_a_diagnosis(self) -> None:
-        def refusing(scenario: Any) -> Any:
-            raise feedline.Refused("error: no such folder", 2)
+        for error in (feedline.Refused("error: no such folder", 2), OSError("no such folder")):
 
-        around = dataclasses.replace(self.world.around(), play=refusing)
-        report = self.diagnose(Loader(self.world, 40, 5), Step(self.world, 5), around=around)
-        self.assertEqual((report.limit.name, report.parts.storage_busy), ("storage", None))
-        self.assertIn("feedline did not read the files: error: no such folder", str(report))
+            def refusing(scenario: Any, error: Exception = error) -> Any:
+                raise error
+
+            around = dataclasses.replace(self.world.around(), play=refusing)
+            report = self.diagnose(Loader(self.world, 40, 5), Step(self.world, 5), around=around)
+            self.assertEqual((report.limit.name, report.parts.storage_busy), ("storage", None))
+            self.assertIn(f"feedline did not read the files: {error}", str(report))
 
     def test_pages_hold_names_as_text(self) -> None:
         report = self.diagnose(Loader(self.world, 40, 5), Step(self.world, 5))

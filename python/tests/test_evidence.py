@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import random
+import tempfile
 import unittest
+from pathlib import Path
 
-from feedline import evidence, spans
+from feedline import evidence, machine, spans
 from feedline.evidence import Played
 from feedline.machine import Use
 from feedline.scenario import Scenario
@@ -70,6 +73,30 @@ class Doubts(unittest.TestCase):
         self.assertGreater(found.high, 70 * MS)
         self.assertEqual(evidence.unsteady(rounds, 1), "40.1 and 70.4 ms a batch")
         self.assertIsNone(evidence.unsteady([played(10, 30), played(11, 30)], 1))
+
+
+class Processors(unittest.TestCase):
+    def test_those_of_a_container_are_what_its_groups_may_use(self) -> None:
+        here = len(os.sched_getaffinity(0))
+        one, half = "100000 100000\n", "50000 100000\n"
+        for groups, files, cores in (
+            ("0::/pod/job\n", {"pod/cpu.max": one, "pod/job/cpu.max": "900000 100000\n"}, 1),
+            ("0::/\n", {"cpu.max": half}, 1),
+            ("0::/\n", {"cpu.max": "max 100000\n"}, here),
+            ("0::/\n", {}, here),
+            ("4:cpu,cpuacct:/pod\n1:name=systemd:/\n", {
+                "cpu,cpuacct/pod/cpu.cfs_quota_us": "100000\n", "cpu,cpuacct/pod/cpu.cfs_period_us": "100000\n",
+            }, 1),
+            ("4:cpu:/pod\n", {"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, here),
+            ("3:memory:/pod\n", {"memory/pod/cpu.cfs_quota_us": "1\n", "memory/pod/cpu.cfs_period_us": "100000\n"}, here),
+            ("", {}, here),
+        ):  # fmt: skip
+            with self.subTest(groups=groups, files=files), tempfile.TemporaryDirectory() as root:
+                files = {"proc/self/cgroup": groups, **{f"sys/fs/cgroup/{name}": text for name, text in files.items()}}
+                for name, text in files.items():
+                    Path(root, name).parent.mkdir(parents=True, exist_ok=True)
+                    Path(root, name).write_text(text)
+                self.assertEqual(machine.cores(root), cores)
 
 
 class Texts(unittest.TestCase):

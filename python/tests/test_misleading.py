@@ -7,15 +7,21 @@ import os
 import socket
 import tempfile
 import unittest
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import feedline
 from feedline import opens, pagecache
 
 from .played import MS, Loader, Step, World
+
+
+def padded(length: int) -> Any:
+    """A batch of four samples that are as long as the longest of them."""
+    return SimpleNamespace(shape=(4, length))
 
 
 class Misleading(unittest.TestCase):
@@ -128,6 +134,44 @@ class Misleading(unittest.TestCase):
         self.assertEqual(name, "decoding", said)
         self.assertIn("step of the job from memory", said)
 
+    def unlike(self, sizes: Iterable[int], batches: Any, *parts_ms: float, slowed: int = 1, workers: int = 4) -> tuple[str, str]:
+        """What is named where a step takes a millisecond for each unit of its batch, and longer beside its loader."""
+        world = self.world
+
+        class Unlike(Loader):
+            on = False
+
+            def __iter__(self) -> Iterator[Any]:
+                self.on = True
+                try:
+                    yield from (batches(size) for size, _ in zip(sizes, super().__iter__()))
+                finally:
+                    self.on = False
+
+        def step(batch: Any) -> None:
+            size = batch.size if hasattr(batch, "size") else batch.shape[1]
+            world.now_ns += int(world.lasts(size * (slowed if loader.on else 1) * MS))
+
+        loader = Unlike(world, *parts_ms, workers=workers)
+        return self.named(loader, step)
+
+    def test_a_long_step_for_one_batch_stands_for_no_other(self) -> None:
+        for batches in (lambda size: SimpleNamespace(size=size), padded):
+            # Without storage 50 % busy, without decoding 25 %. Steps of 40 ms, as that of the first batch, would say decoding.
+            name, said = self.unlike([40, *[4] * 400], batches, 12, 4, workers=0)
+            self.assertEqual(name, "storage", said)
+            self.assertIn("step of the job from memory", said)
+            self.assertEqual("LACKS batches differ in size" in said, batches is padded)
+
+    def test_steps_of_unlike_batches_are_the_limit_where_those_of_one_size_take_as_long_alone(self) -> None:
+        for sizes, slowed, expected in (
+            ([10, 40] * 200, 1, "step"),
+            ([10, 40] * 200, 3, "uncertain"),
+            ([10] + [40] * 399, 1, "uncertain"),
+        ):
+            name, said = self.unlike(sizes, padded, 1, 1, slowed=slowed)
+            self.assertEqual(name, expected, said)
+
     def test_a_step_that_its_loader_slows_is_not_the_limit(self) -> None:
         world = self.world
 
@@ -150,6 +194,48 @@ class Misleading(unittest.TestCase):
         name, said = self.named(loader, step)
         self.assertEqual(name, "uncertain", said)
         self.assertIn("a step takes 30", said)
+
+    def test_no_step_is_the_limit_of_passes_that_are_little_longer_than_what_is_fetched_ahead(self) -> None:
+        for batches, steps, expected in ((400, 40, "uncertain"), (400, 200, "step"), (20, 200, "step")):
+            name, said = self.named(Loader(self.world, 1, 1, workers=8, batches=batches), Step(self.world, 40), steps=steps)
+            self.assertEqual(name, expected, said)
+            self.assertEqual("a pass of 20 batches tells little" in said, expected == "uncertain")
+
+    def test_what_is_fetched_ahead_is_no_second_file_of_a_sample(self) -> None:
+        # Of 17 batches that come 33 are fetched.
+        loader = Loader(self.world, 40, 5, workers=8)
+        report = feedline.diagnose(loader, Step(self.world, 5), steps=34, state=[], around=self.world.around())
+        assert report.scenario is not None, str(report)
+        self.assertEqual(report.scenario.batch, 4)
+
+    def test_no_step_is_the_limit_where_passes_are_made_of_their_beginning(self) -> None:
+        class Starting(Loader):
+            persistent_workers = False
+
+            def __iter__(self) -> Iterator[Any]:
+                self.world.now_ns += 5000 * MS
+                return super().__iter__()
+
+        # A pass of 100 batches takes 5 s for its first, and 4 s for all others.
+        for batches, persistent, expected in ((100, False, "uncertain"), (100, True, "step"), (10_000, False, "step")):
+            loader = Starting(self.world, 1, 1, batches=batches)
+            loader.__dict__["persistent_workers"] = persistent
+            name, said = self.named(loader, Step(self.world, 40))
+            self.assertEqual(name, expected, said)
+            self.assertEqual("once the first is, and that one takes 5" in said, expected == "uncertain")
+
+    def test_a_first_step_that_takes_long_fills_no_buffer_for_those_that_are_measured(self) -> None:
+        world = self.world
+
+        def step(batch: Any) -> None:
+            world.now_ns += int(world.lasts((10 if compiled else 5000) * MS))
+            compiled.append(True)
+
+        # 12 ms a batch by eight workers, and 16 batches that were fetched while the step compiled would hide it for 96 steps.
+        compiled: list[bool] = []
+        report = feedline.diagnose(Loader(world, 8, 96, workers=8), step, steps=100, state=[], around=world.around())
+        assert report.parts.warm_busy is not None
+        self.assertAlmostEqual(report.parts.warm_busy.mean, 10 / 12, delta=0.04)
 
     def test_a_step_may_take_its_batch_apart(self) -> None:
         class Named(Loader):

@@ -44,6 +44,13 @@ class Samples(Dataset):
         return torch.tensor(list(Path(self.folder, f"{at}.bin").read_bytes()))
 
 
+class Several(Samples):
+    """Samples that are asked for together."""
+
+    def __getitem__(self, at: list[int]) -> Any:
+        return torch.stack([super(Several, self).__getitem__(one) for one in at])
+
+
 class Framework(unittest.TestCase):
     needs = ("torch",)
 
@@ -75,7 +82,8 @@ class Loaders(Framework):
         report = feedline.diagnose(loader, lambda batch: drawn.append(batch.tolist()), steps=34, state=[], storage=False)
         self.assertIs(loader._iterator._workers, workers)
         self.assertTrue(loader.persistent_workers and all(worker.is_alive() for worker in workers))
-        self.assertEqual(drawn[:10], drawn[-10:])
+        # After a first step.
+        self.assertEqual(drawn[1:11], drawn[-10:])
         self.assertEqual(len(report.opens.order), FILES)
 
     def test_batches_are_those_of_the_bare_loader_however_workers_start(self) -> None:
@@ -87,7 +95,7 @@ class Loaders(Framework):
                     self.assertIsInstance(watched, DataLoader)
                     self.assertEqual([batch.tolist() for _ in range(2) for batch in watched], bare)
                     waits = feedline.waits(watched)
-                    self.assertEqual((len(waits.step_ns), len(waits.first_ns), set(waits.samples)), (20, 2, {8}))
+                    self.assertEqual((len(waits.step_ns), len(waits.first_ns), set(waits.sizes)), (20, 2, {8 * 4}))
 
     def test_what_workers_open_is_heard_however_they_start(self) -> None:
         for context in ("fork", "spawn", "forkserver"):
@@ -151,8 +159,8 @@ class Diagnosed(Framework):
         self.assertTrue(torch.equal(optimizer.state_dict()["state"][0]["exp_avg"], moments))
         self.assertTrue(torch.equal(model.weight.grad, gradient))
         self.assertTrue(torch.equal(torch.get_rng_state(), drawn))
-        # The job from memory, the job, one batch over and over; and back.
-        passes = [asked[1 + 35 * at :][:35] for at in range(6)]
+        # A first step; then the job from memory, the job, one batch over and over; and back.
+        passes = [asked[2 + 35 * at :][:35] for at in range(6)]
         self.assertTrue(passes[0] == passes[1] == passes[4] == passes[5])
         self.assertEqual(len({str(batch) for batch in passes[2] + passes[3]}), 1)
         assert report.scenario is not None
@@ -212,6 +220,55 @@ class Diagnosed(Framework):
         assert report.scenario is not None
         self.assertEqual((report.scenario.readers, report.scenario.prefetch), (1, 2))
 
+    def test_samples_are_counted_as_the_loader_says_and_not_as_a_batch_looks(self) -> None:
+        samples = Samples(self.folder)
+
+        class Batches(IterableDataset):
+            def __iter__(self) -> Any:
+                return (torch.stack([samples[at + one] for one in range(2)]) for at in range(0, FILES, 2))
+
+        sampler = BatchSampler(RandomSampler(samples), 2, False)
+        listed = [[at, at + 1] for at in range(0, FILES, 2)]
+        for loader, given, batch in (
+            (DataLoader(samples, 2, collate_fn=list), None, 2),
+            (DataLoader(samples, 2, collate_fn=torch.cat), None, 2),
+            (DataLoader(samples, batch_sampler=sampler), None, 2),
+            (DataLoader(samples, batch_sampler=listed), None, 2),
+            (DataLoader(Several(self.folder), None, sampler=sampler), None, 2),
+            (DataLoader(Several(self.folder), None, sampler=listed), None, None),
+            (DataLoader(samples, None), None, None),
+            (DataLoader(samples, None), 1, 1),
+            (DataLoader(Batches(), None), None, None),
+            (DataLoader(Batches(), None), 2, 2),
+        ):
+            report = feedline.diagnose(loader, lambda batch: None, steps=34, state=[], storage=False, batch=given)
+            said = str(report)
+            if batch is None:
+                self.assertIsNone(report.scenario, said)
+                self.assertIn("no scenario: with batch_size=None a loader hands out samples, or batches of its dataset", said)
+            else:
+                assert report.scenario is not None, said
+                self.assertEqual((report.scenario.batch, report.scenario.sample_bytes), (batch, 4))
+
+    def test_what_workers_hand_over_by_pipes_is_no_unseen_file(self) -> None:
+        class Expanding(Samples):
+            def __getitem__(self, at: int) -> Any:
+                return Path(self.folder, f"{at}.bin").read_bytes() * 20_000
+
+        loader = DataLoader(Expanding(self.folder), 4, num_workers=2, collate_fn=list)
+        report = feedline.diagnose(loader, lambda batch: None, steps=34, state=[], storage=False)
+        self.assertNotIn("more was read than the opened files hold", str(report))
+        self.assertIsNotNone(report.scenario)
+
+    def test_single_samples_of_different_lengths_are_not_said_to_be_batches_of_them(self) -> None:
+        class Sentences(IterableDataset):
+            def __iter__(self) -> Any:
+                return (torch.ones(length) for length in range(1, 40))
+
+        loader = feedline.wrap(DataLoader(Sentences(), None))
+        list(loader)
+        self.assertNotIn("samples", str(feedline.waits(loader)))
+
     def test_a_stateful_loader_is_where_it_was(self) -> None:
         if missing("torchdata"):
             self.skipTest("not installed: torchdata")
@@ -225,6 +282,13 @@ class Diagnosed(Framework):
         resumed = StatefulDataLoader(Samples(self.folder), 2, num_workers=1)
         resumed.load_state_dict(state)
         self.assertEqual(next(iter(resumed)).tolist(), next(batches).tolist())
+        # One that has begun, and one that has not.
+        for one in (resumed, StatefulDataLoader(Samples(self.folder), 2, num_workers=1)):
+            report = feedline.diagnose(one, lambda batch: None, steps=34, state=[], storage=False)
+            self.assertGreaterEqual(len(report.opens.order), 2 * 17)
+        again = StatefulDataLoader(Samples(self.folder), 2, num_workers=1)
+        again.load_state_dict(resumed.state_dict())
+        self.assertEqual([batch.tolist() for batch in again], [batch.tolist() for batch in batches])
 
 
 class Accelerate(Framework):
@@ -234,10 +298,25 @@ class Accelerate(Framework):
         import accelerate
 
         os.environ.setdefault("ACCELERATE_USE_CPU", "true")
+        own = accelerate.Accelerator.prepare_data_loader
         loader = feedline.wrap(DataLoader(Samples(self.folder), 8))
         prepared = accelerate.Accelerator().prepare(loader)
         self.assertEqual(sum(1 for _ in prepared), 10)
         self.assertEqual(len(feedline.waits(loader).step_ns), 10)
+        del loader, prepared
+        self.assertIs(accelerate.Accelerator.prepare_data_loader, own)
+
+    def test_what_a_prepared_loader_opens_is_heard(self) -> None:
+        import accelerate
+
+        os.environ.setdefault("ACCELERATE_USE_CPU", "true")
+        for workers in (0, 1):
+            prepared = accelerate.Accelerator().prepare(DataLoader(Samples(self.folder), 2, num_workers=workers))
+            report = feedline.diagnose(prepared, lambda batch: None, steps=34, state=[], storage=False)
+            # It looks one batch ahead, and workers fetch two.
+            self.assertGreaterEqual(len(report.opens.order), 2 * 17)
+            assert report.scenario is not None, str(report)
+            self.assertEqual((report.scenario.batch, report.scenario.readers), (2, 1))
 
 
 class Lightning(Framework):

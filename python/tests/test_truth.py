@@ -117,6 +117,17 @@ class Rules(unittest.TestCase):
         self.assertEqual(found.name, "uncertain")
         self.assertIn("intervals overlap", found.why)
 
+    def test_what_loader_and_step_wait_for_each_other_by_turns_may_be_gone_without_decoding(self) -> None:
+        # The loader takes a tenth longer than the step, all of it decoding, and both vary: a job takes longer than either.
+        parts = self.parts(
+            busy=(0.8, 0.79, 0.81), job=(24.6, 24.4, 24.8), step=(20, 19.8, 20.2), loader=(22, 21.8, 22.2),
+            warm=(21.6, 21.4, 21.8), warm_job=(24.6, 24.4, 24.8), warm_busy=(0.82, 0.81, 0.83),
+        )  # fmt: skip
+        parts.loader_cpu_ns = 21e6
+        found = limits.find(parts)
+        self.assertEqual(found.name, "decoding", found.why)
+        self.assertGreater(found.without["decoding"].high, 0.99)
+
     def test_a_share_on_both_sides_of_the_line_names_nothing(self) -> None:
         found = limits.find(self.parts(busy=(0.9, 0.85, 0.95)))
         self.assertEqual((found.name, found.advice), ("uncertain", "measure more steps"))

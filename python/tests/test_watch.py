@@ -9,7 +9,9 @@ import json
 import multiprocessing
 import os
 import pickle
+import random
 import signal
+import sys
 import tempfile
 import unittest
 from collections import UserDict
@@ -20,7 +22,7 @@ from unittest import mock
 
 import feedline
 from feedline import accelerators, rank_files
-from feedline.stamps import Waits, samples_of
+from feedline.stamps import Waits, length_of, size_of
 
 from .played import MS, Batch, Loader, Step, World
 
@@ -63,6 +65,7 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(busy.mean, 0.75)
         self.assertEqual(waits.lacks(), [])
         self.assertIn("in steps 75 % of 40 steps", str(waits))
+        self.assertIn("first batch 0.005 s; those of 2 passes are 1 % of their time", str(waits))
 
     def test_measuring_ends_by_count_and_the_loader_goes_on(self) -> None:
         world = World(1, noise=0)
@@ -82,12 +85,20 @@ class Figures(unittest.TestCase):
         self.assertEqual((len(waits.wait_ns), len(waits.step_ns)), (5 + 4 + 4, 4 + 4 + 4))
         self.assertLess(max(waits.step_ns), MS)
 
-    def test_the_samples_of_a_batch_are_found_where_frameworks_put_them(self) -> None:
-        array = SimpleNamespace(shape=(8, 3))
-        for batch, count in ((array, 8), ([array, array], 8), ({"x": [array]}, 8), (Batch([1, 2]), 2), (3, 0), ({}, 0)):
-            self.assertEqual(samples_of(batch), count, batch)
+    def test_the_length_of_a_batch_is_found_where_frameworks_put_it(self) -> None:
+        array, labels, scale = (SimpleNamespace(shape=shape) for shape in ((8, 3), (8,), ()))
+        for batch, length in (
+            (array, 8), ([array, labels, scale], 8), ({"x": [array]}, 8), ([array], 8), ((array, ["a"] * 8), 8),
+            (Batch([1, 2]), 2), ([("image", 1)] * 5, 5), ((["image"] * 5, [1] * 5), 5), (3, 0), ({}, 0),
+        ):  # fmt: skip
+            self.assertEqual(length_of(batch), length, batch)
 
-    def test_counting_samples_never_fails_and_makes_no_batch(self) -> None:
+    def test_what_may_be_samples_or_columns_has_no_length(self) -> None:
+        image, short, long = (SimpleNamespace(shape=shape) for shape in ((3, 224, 224), (5,), (9,)))
+        for batch in ([image] * 8, (image, image), [short, long], ("name", 3), (["image"] * 2, [1] * 3)):
+            self.assertEqual(length_of(batch), 0, batch)
+
+    def test_looking_at_a_batch_never_fails_and_makes_none(self) -> None:
         class Lazy(dict):
             def values(self) -> Any:
                 raise AssertionError("made")
@@ -109,10 +120,19 @@ class Figures(unittest.TestCase):
 
         shapes = [SimpleNamespace(shape=shape) for shape in (lambda: (3,), (None, 3), 5, ())]
         for batch in (*shapes, Decoding(), Lengthless(), "words", None):
-            self.assertEqual(samples_of(batch), 0, batch)
-        self.assertEqual(samples_of(Lazy(x=[1, 2])), 2)
-        self.assertEqual(samples_of(UserDict(x=[1, 2])), 2)
+            self.assertEqual(length_of(batch), 0, batch)
+            self.assertIn(size_of(batch), (0, 1))
+        self.assertEqual(length_of(Lazy(x=[1, 2])), 2)
+        self.assertEqual(length_of(UserDict(x=[1, 2])), 2)
         self.assertEqual(len(list(feedline.wrap([Lengthless()] * 3))), 3)
+
+    def test_the_size_of_a_batch_is_that_of_what_is_in_it(self) -> None:
+        tokens, labels = (SimpleNamespace(shape=shape) for shape in ((8, 100), (8,)))
+        for batch, size in (
+            (tokens, 800), ([tokens, labels], 808), ({"x": tokens, "y": {"z": labels}}, 808), (UserDict(x=tokens), 800),
+            ([tokens] * 40, 40), (Batch([1, 2]), 2), ((["image"] * 5, [1] * 5), 10), ("words", 0), (None, 0),
+        ):  # fmt: skip
+            self.assertEqual(size_of(batch), size, batch)
 
     def test_unlike_batches_are_told_but_not_the_rest_at_the_end(self) -> None:
         for sizes, alike in (([8] * 20 + [3], True), ([8, 4] * 10, False)):
@@ -194,6 +214,10 @@ class Passive(unittest.TestCase):
     def test_what_is_no_loader_is_refused(self) -> None:
         with self.assertRaisesRegex(TypeError, "a loader is iterated, and int cannot be"):
             feedline.wrap(3)
+        with self.assertRaisesRegex(TypeError, "a loader is iterated, and type cannot be"):
+            feedline.wrap(Own)
+        with self.assertRaisesRegex(TypeError, "'str' object cannot be interpreted as an integer"):
+            feedline.wrap([1], steps="200")
         with self.assertRaisesRegex(ValueError, "wrapped already"):
             feedline.wrap(feedline.wrap([1]))
         with self.assertRaisesRegex(ValueError, "steps = 0"):
@@ -202,24 +226,50 @@ class Passive(unittest.TestCase):
             feedline.waits([1])
 
     def test_what_accelerate_builds_from_a_watched_loader_is_watched(self) -> None:
-        class Accelerator:
-            def prepare_data_loader(self, data_loader: Any) -> Any:
-                """Its own words."""
-                return Own([Batch([at, at]) for (at,) in data_loader.batches])
-
-        accelerators.follow_prepare(SimpleNamespace(Accelerator=Accelerator), type(feedline.wrap([1])).__mro__[1], _around)
-        loader = feedline.wrap(Own([Batch([1]), Batch([2])]))
-        prepared = Accelerator().prepare_data_loader(loader)
+        accelerate = accelerating()
+        with mock.patch.dict(sys.modules, accelerate=accelerate):
+            loader = feedline.wrap(Own([Batch([1]), Batch([2])]))
+        prepared = accelerate.Accelerator().prepare_data_loader(loader)
         self.assertEqual(list(prepared), [[1, 1], [2, 2]])
         self.assertEqual(len(feedline.waits(loader).step_ns), 2)
-        self.assertIs(type(Accelerator().prepare_data_loader(Own([Batch([1])]))), Own)
-        self.assertEqual(list(inspect.signature(Accelerator.prepare_data_loader).parameters), ["self", "data_loader"])
+        self.assertIs(type(accelerate.Accelerator().prepare_data_loader(Own([Batch([1])]))), Own)
+        self.assertEqual(list(inspect.signature(accelerate.Accelerator.prepare_data_loader).parameters), ["self", "data_loader"])
+
+    def test_accelerate_is_as_it_was_once_no_loader_is_watched(self) -> None:
+        accelerate = accelerating()
+        own = accelerate.Accelerator.prepare_data_loader
+        with mock.patch.dict(sys.modules, accelerate=accelerate):
+            loaders = [feedline.wrap(Own([])) for _ in range(2)]
+            loaders.pop()
+            self.assertIsNot(accelerate.Accelerator.prepare_data_loader, own)
+            loaders.pop()
+            self.assertIs(accelerate.Accelerator.prepare_data_loader, own)
+            # What another puts around it meanwhile is not ours to take away, once or again.
+            for _ in range(2):
+                loaders = [feedline.wrap(Own([Batch([1])]))]
+                if accelerate.Accelerator.prepare_data_loader.__name__ != "others":
+                    inner = accelerate.Accelerator.prepare_data_loader
+
+                    def others(self: Any, data_loader: Any) -> Any:
+                        return inner(self, data_loader)
+
+                    accelerate.Accelerator.prepare_data_loader = others
+                prepared = accelerate.Accelerator().prepare_data_loader(loaders[0])
+                self.assertEqual((list(prepared), len(feedline.waits(prepared).step_ns)), ([[1, 1]], 1))
+                del prepared
+                loaders.pop()
+                self.assertIs(accelerate.Accelerator.prepare_data_loader, others)
 
 
-def _around(watched: Any, prepared: Any) -> Any:
-    from feedline.watch import _around as around
+def accelerating() -> Any:
+    """As accelerate, whose method builds another loader from the one that it is given."""
 
-    return around(watched, prepared)
+    class Accelerator:
+        def prepare_data_loader(self, data_loader: Any) -> Any:
+            """Its own words."""
+            return Own([Batch([at, at]) for (at,) in data_loader.batches])
+
+    return SimpleNamespace(Accelerator=Accelerator)
 
 
 class Events(unittest.TestCase):
@@ -257,11 +307,13 @@ class Events(unittest.TestCase):
 
 
 class RankFiles(unittest.TestCase):
-    def written(self, folder: str, rank: int, wait_ms: float, step_ms: int, steps: int = 40, **other: Any) -> None:
+    def written(self, folder: str, rank: int, wait_ms: Any, step_ms: Any, steps: int = 40, **other: Any) -> None:
+        """The file of a rank, whose waits and steps are all alike, or one by one."""
+        waits, lengths = ([ms] * steps if isinstance(ms, (int, float)) else ms for ms in (wait_ms, step_ms))
         told = {
             "version": 2, "rank": rank, "world": 4, "began_unix_ns": 100 + rank, "wrote_unix_ns": 200 + rank, "cuda": False,
-            "wait_ns": [int(wait_ms * MS)] * steps, "step_ns": [step_ms * MS] * steps, "begins": [0], "first_ns": [],
-            "gap_ns": [], "error": None, **other,
+            "wait_ns": [int(ms * MS) for ms in waits], "step_ns": [int(ms * MS) for ms in lengths], "begins": [0],
+            "first_ns": [], "gap_ns": [], "error": None, **other,
         }  # fmt: skip
         Path(folder, f"rank-{rank}.json").write_text(
             json.dumps({key: value for key, value in told.items() if value != "left out"})
@@ -288,7 +340,7 @@ class RankFiles(unittest.TestCase):
     def test_a_file_of_an_earlier_run_is_left_out_and_nobody_is_named(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             for rank in range(4):
-                self.written(folder, rank, 30 if rank == 3 else 1, 10)
+                self.written(folder, rank, *((30, 10) if rank == 3 else (1, 39)))
             self.assertEqual(feedline.ranks(folder).slowest, 3)
             for rank in range(3):
                 self.written(folder, rank, 30 if rank == 1 else 1, 10, began_unix_ns=300, wrote_unix_ns=400)
@@ -313,11 +365,93 @@ class RankFiles(unittest.TestCase):
             self.assertEqual((found.slowest, found.steps), (None, 40))
             self.assertIn("version 1 do not say of which run they are", str(found))
 
-    def test_stamps_of_the_host_do_not_say_what_cuda_waits_for_others(self) -> None:
+    def late(self, folder: str, late_ms: list[float], whole_ms: Any, **other: Any) -> feedline.Ranks:
+        """Ranks whose steps end together, of which rank 3 has its batches so late."""
+        for rank in range(4):
+            waits = late_ms if rank == 3 else [1] * len(late_ms)
+            self.written(folder, rank, waits, [whole_ms(late) - wait for late, wait in zip(late_ms, waits)], **other)
+        return feedline.ranks(folder)
+
+    def test_a_rank_is_named_where_the_others_take_longer_when_its_batches_come_later(self) -> None:
+        drawn = random.Random(1)
+        late_ms = [drawn.uniform(20, 60) for _ in range(100)]
+        with tempfile.TemporaryDirectory() as folder:
+            found = self.late(folder, late_ms, lambda late: late + drawn.gauss(20, 2))
+            self.assertEqual(
+                (found.slowest, found.why.partition(", ")[2]), (3, "and where it waits longer the others take longer")
+            )
+            self.assertAlmostEqual(found.others_share[0], 39 / 60, delta=0.05)
+            self.assertEqual(found.others_share[3], 0)
+
+    def test_late_batches_that_nobody_waits_for_are_not_named(self) -> None:
+        # The step of rank 0 takes 100 ms by itself, and all others wait for it: what rank 3 waits for its batches is hidden.
+        drawn = random.Random(1)
+        late_ms = [drawn.uniform(5, 60) for _ in range(100)]
+        with tempfile.TemporaryDirectory() as folder:
+            found = self.late(folder, late_ms, lambda late: drawn.gauss(100, 2))
+            self.assertEqual((found.slowest, found.others_share), (None, {}))
+            self.assertIn("no rank is named: rank 3 waits longest for its batches", str(found))
+            self.assertIn("where it waits longer the others take no longer", str(found))
+
+    def test_late_batches_that_do_not_vary_are_named_by_what_is_assumed(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            found = self.late(folder, [30] * 40, lambda late: late + 20)
+            self.assertEqual(found.slowest, 3)
+            self.assertIn("if steps by themselves take all ranks alike", found.why)
+
+    def test_a_rank_whose_step_is_slow_is_said_to_be_unseen(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             for rank in range(4):
-                self.written(folder, rank, 1, 10, cuda=True)
-            self.assertIn("no share for others is known", str(feedline.ranks(folder)))
+                # Three ranks wait for the fourth inside of their steps, and stamps do not say which.
+                self.written(folder, rank, 1, 100)
+            found = feedline.ranks(folder)
+            self.assertEqual((found.slowest, set(found.others_share.values())), (None, {0}))
+            self.assertIn("none waits for its batches 5 % of the time longer than any other", found.why)
+            self.assertIn("LACKS a rank whose step itself is slow is never named", str(found))
+            self.assertIn("Time the step on each rank without the others", str(found))
+
+    def test_a_slow_step_of_a_rank_is_no_wait_for_others_where_gradients_are_accumulated(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for rank in range(4):
+                # Ranks meet in each fourth step; rank 2 takes 40 ms for each of them, and the others 10.
+                self.written(folder, rank, 0, [40] * 40 if rank == 2 else [10, 10, 10, 130] * 10)
+            found = feedline.ranks(folder)
+            self.assertEqual((found.slowest, found.others_share[2]), (None, 0))
+
+    def test_ranks_that_do_not_wait_for_each_other_name_none(self) -> None:
+        drawn = random.Random(1)
+        for late in ([30.0] * 100, [drawn.uniform(20, 60) for _ in range(100)]):
+            with tempfile.TemporaryDirectory() as folder:
+                for rank in range(4):
+                    self.written(folder, rank, late if rank == 3 else 1, [drawn.gauss(20, 2) for _ in late], steps=100)
+                found = feedline.ranks(folder)
+                self.assertEqual((found.slowest, found.others_share), (None, {}))
+                self.assertIn("they do not wait for each other", found.why)
+
+    def test_what_takes_all_ranks_longer_is_no_proof_of_who_holds_them_up(self) -> None:
+        drawn = random.Random(1)
+        with tempfile.TemporaryDirectory() as folder:
+            # Each tenth of a millisecond that rank 3 waits longer, a busy machine takes all steps a millisecond longer.
+            late_ms = [drawn.uniform(10, 12) for _ in range(100)]
+            found = self.late(folder, late_ms, lambda late: 100 + 10 * (late - 10))
+            self.assertEqual((found.slowest, found.why.partition(", ")[2]), (3, "if steps by themselves take all ranks alike"))
+
+    def test_one_rank_names_none(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            self.written(folder, 0, 30, 10, world=1)
+            self.assertEqual(str(feedline.ranks(folder)).splitlines()[1], "no rank is named: there is one")
+            self.assertNotIn("LACKS", str(feedline.ranks(folder)))
+
+    def test_stamps_of_the_host_do_not_say_what_cuda_waits_for_others(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            found = self.late(folder, [30] * 40, lambda late: late + 20, cuda=True)
+            self.assertEqual((found.slowest, found.others_share), (None, {}))
+            self.assertIn("no share for batches of others is known", str(found))
+            self.assertIn("its accelerator may work on meanwhile", str(found))
+            self.assertNotIn("for those of others", str(found))
+        with tempfile.TemporaryDirectory() as folder:
+            # What varies, and lengthens the steps of the others, is seen in stamps of the host too.
+            self.assertEqual(self.late(folder, list(range(20, 60)), lambda late: late + 20, cuda=True).slowest, 3)
 
     def test_ranks_that_disagree_are_put_together_by_count_and_told(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -352,6 +486,29 @@ class RankFiles(unittest.TestCase):
             found = feedline.ranks(folder)
             self.assertEqual((found.steps, list(found.wait_share)), (30, [0]))
             self.assertEqual([path.name for path in Path(folder).iterdir()], ["rank-0.json"])
+
+    def test_a_second_loader_does_not_write_over_the_first(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            train = feedline.wrap(Own([Batch([1])] * 40), record=folder)
+            for same in (folder, Path(folder), os.path.join(folder, "..", os.path.basename(folder))):
+                with self.assertRaisesRegex(ValueError, "another loader of this process writes into .*: name a folder for each"):
+                    feedline.wrap(Own([]), record=same)
+            validation = feedline.wrap(Own([Batch([1])] * 20), record=Path(folder, "validation"))
+            self.assertEqual((len(list(train)), len(list(validation))), (40, 20))
+            del train
+            # What it measured is still to be written.
+            with self.assertRaisesRegex(ValueError, "another loader"):
+                feedline.wrap(Own([]), record=folder)
+            rank = multiprocessing.get_context("fork").Process(target=wrapped_elsewhere, args=(folder,))
+            rank.start()
+            rank.join()
+            self.assertEqual(rank.exitcode, 0)
+            del validation
+
+    def test_a_loader_that_was_never_iterated_leaves_its_folder_to_another(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            feedline.wrap(Own([]), record=folder)
+            feedline.wrap(Own([]), record=folder)
 
     def test_a_file_is_written_anew_when_batches_have_doubled_however_short_the_passes(self) -> None:
         for length in (10, 400):
@@ -444,6 +601,10 @@ def measured(waits: Waits, record: Any, batches: int) -> None:
         record()
         waits.came()
     waits.end()
+
+
+def wrapped_elsewhere(folder: str) -> None:
+    feedline.wrap(Own([]), record=folder)
 
 
 def killed(folder: str, batches: int) -> None:
