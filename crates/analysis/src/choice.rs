@@ -11,6 +11,7 @@ use crate::cell::cells::Cells;
 use crate::cell::figures::Figures;
 use crate::cell::looks::CANDIDATES_MAX;
 use crate::cell::operation;
+use crate::cell::samples;
 use crate::cell::set_apart::is_set;
 use crate::curve::treatment::{self, FromMemory};
 
@@ -310,6 +311,13 @@ impl<'a> Candidate<'a> {
 /// is offered beyond the line, in thousandths of it.
 type Preference = (FromMemory, bool, bool, u8, bool, bool, u8, u64, u64);
 
+/// Bytes of a sample that are held against the need's. Of a dataset in several forms those that the scenario asks for: by what
+/// shards put beside a sample, or compress away, none of them is nearer to the need than another.
+fn asked_bytes(cell: &CellSummary) -> Option<f64> {
+    let is_one_of_forms = axis::FORMS.iter().any(|axis| cell.cell.said_along(*axis).is_some());
+    samples::payload(&cell.cell).filter(|_| is_one_of_forms).or(cell.sample_bytes)
+}
+
 /// How much a cell is preferred; without figures nothing is known of its offer.
 fn preference(cell: &CellSummary, figures: Option<&Figures>, eligibility: Eligibility<'_>) -> Preference {
     let access = match cell.cell.access.known() {
@@ -320,7 +328,7 @@ fn preference(cell: &CellSummary, figures: Option<&Figures>, eligibility: Eligib
     // By the logarithm: half the size and twice the size are equally far.
     let distance = eligibility
         .sample_bytes
-        .zip(cell.sample_bytes)
+        .zip(asked_bytes(cell))
         .map_or(0.0, |(named, own)| (own / named).log2().abs());
     let offered = figures.and_then(|figures| figures.paced?.of_line);
     let beyond = offered.map_or(0.0, |share| share - 1.0);
@@ -608,6 +616,37 @@ mod tests {
     fn blocks_of_equal_preference_are_judged_at_the_hardest() {
         let blocks = |builder: &mut Builder| builder.edit_cell("a", |cell| cell.block_bytes = 4_096);
         assert_eq!(chosen(&[("a", 8, 0.5), ("b", 8, 1.5)], blocks), ["a"]);
+    }
+
+    #[test]
+    fn of_several_forms_of_one_dataset_the_hardest_is_judged_and_not_what_is_stored_in_fewest_bytes() {
+        let compressed = |builder: &mut Builder, says_form: bool| {
+            let dataset = builder.run.datasets[0].clone();
+            builder
+                .run
+                .datasets
+                .push(record::Dataset { sample_bytes: dataset.sample_bytes / 2.0, ..dataset });
+            for (name, dataset, codec) in [("plain", 0, "none"), ("gzip", 1, "gzip")] {
+                builder.edit_cell(name, |cell| {
+                    let words = |name: &str, value: &str, unit: &str| record::AxisWords {
+                        name: name.to_owned(),
+                        value: value.to_owned(),
+                        unit: unit.to_owned(),
+                    };
+                    cell.dataset = dataset;
+                    cell.axes.push(words("sample_size", "100000", "B"));
+                    cell.axes.extend(says_form.then(|| words("codec", codec, "")));
+                });
+            }
+        };
+        // Below its line where the bytes are half: the hardest, though the need names the size of the other as it is stored.
+        let cells = [("plain", 8, 1.5), ("gzip", 8, 0.2)];
+        assert_eq!(chosen(&cells, |builder| compressed(builder, true)), ["gzip"]);
+        assert_eq!(
+            chosen(&cells, |builder| compressed(builder, false)),
+            ["plain"],
+            "as older records are judged"
+        );
     }
 
     /// Cells that play the job with these readers and batches ahead, at shares of the line; `None` is a closed loop.

@@ -122,21 +122,25 @@ fn data(target: &plan::Target, spec: &DatasetSpec) -> String {
         _ if !target.config.is_storage() => format!("{}: none", target.name),
         DatasetSpec::Generate(generate) if generate.packing.is_some() => {
             let imagined = prepare::planned(spec).and_then(|_| Prepared::imagined(spec));
-            format!("{}: {}, to be written once and reused", target.name, shards(generate, imagined.as_ref()))
+            let shards = shards(generate, imagined.as_ref());
+            let filled = filled(generate.compressible_percent);
+            format!("{}: {shards}{filled}, to be written once and reused", target.name)
         }
         DatasetSpec::Generate(plan::Generate {
             samples,
             sample_bytes,
             distribution,
             files_per_folder,
+            compressible_percent,
             ..
         }) => format!(
-            "{}: {} files of {} B{} ({}){} to be written once and reused",
+            "{}: {} files of {} B{} ({}{}){} to be written once and reused",
             target.name,
             group_digits(*samples),
             group_digits(*sample_bytes),
             spread(*distribution),
             format_bytes(spec.total_bytes().unwrap_or(0)),
+            filled(*compressible_percent),
             fan_out(*files_per_folder),
         ),
         DatasetSpec::Existing(existing) => {
@@ -157,6 +161,11 @@ fn data(target: &plan::Target, spec: &DatasetSpec) -> String {
             }
         }
     }
+}
+
+/// What its samples are filled with, where that is not the default.
+fn filled(compressible_percent: u8) -> String {
+    if compressible_percent == 0 { String::new() } else { format!(", {compressible_percent} % compressible") }
 }
 
 fn writes(plan: &Plan) -> bool {

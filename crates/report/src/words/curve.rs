@@ -4,6 +4,8 @@ use analysis::{Caching, Curve, Distinction, Panel, Shape, TierSize, Treatment};
 use feed::{Operation, Words as _};
 use record::Axis;
 
+use super::form;
+
 /// `114,660 B samples, 128 KiB blocks, shuffled_epoch, bypass`.
 pub(crate) fn conditions(panel: &Panel) -> String {
     conditions_in_lines(panel).join(", ")
@@ -104,7 +106,9 @@ fn distinction(of: &Distinction) -> String {
             // Columns are narrow: what differs comes first.
             Axis::Pages => format!("{} pages", words.value),
             Axis::Durability => format!("kept: {}", words.value),
-            _ => format!("{} {}{}", words.name, words.value, words.unit),
+            _ => {
+                form::words(words).unwrap_or_else(|| format!("{} {}{}", words.name, words.value, words.unit))
+            }
         },
         Distinction::Streams(streams) => feed::counted_noun((*streams).into(), "stream"),
         Distinction::Threads(threads) => format!("{threads} threads"),

@@ -1,0 +1,102 @@
+//! Datasets of several forms: a list of shard sizes and one of codecs, each combination a dataset of its own.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::Value;
+
+use crate::harness::{Bench, DISK};
+use crate::local::{ONCE, count};
+
+/// 64 samples in tar shards, of two shard sizes and two codecs. Half of their bytes compress.
+fn bench(measure: &str) -> Bench {
+    let bench = Bench::new();
+    bench.write(
+        "s.toml",
+        &format!(
+            r#"version = 1
+need = {{ rate = "1 MB/s" }}
+measure = {{ {measure} }}
+{DISK}
+[load]
+queue_depth = 2
+block_size = "64 KiB"
+cache = "warm"
+[dataset]
+size = "4 MiB"
+sample_size = "64 KiB"
+layout = "webdataset"
+shard_size = ["512 KiB", "1 MiB"]
+codec = ["none", "gzip"]
+compressibility = "50 %"
+"#
+        ),
+    );
+    bench
+}
+
+/// Shards of a folder, by the end of their names.
+fn shards(bench: &Bench, folder: &str, extension: &str) -> usize {
+    let shards = fs::read_dir(bench.path("data").join(folder).join("000000")).unwrap();
+    shards.filter(|shard| shard.as_ref().unwrap().file_name().to_string_lossy().ends_with(extension)).count()
+}
+
+#[test]
+fn each_form_is_written_read_whole_named_and_cleaned() {
+    let bench = bench(ONCE);
+    bench.run(&["prepare", "s.toml"]).exits(0);
+    let folders = || {
+        let entries = fs::read_dir(bench.path("data")).into_iter().flatten();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with("feedline-")).collect::<Vec<_>>()
+    };
+    let mut written: Vec<[usize; 2]> =
+        folders().iter().map(|folder| [".tar", ".tar.gz"].map(|end| shards(&bench, folder, end))).collect();
+    written.sort_unstable();
+    assert_eq!(written, [[0, 4], [0, 8], [4, 0], [8, 0]]);
+    let page = bench.run(&["run", "s.toml", "--full"]).exits(0).says("1 MiB shards").says("codec gzip");
+    assert!(page.prints("512 KiB shards") && page.prints("codec none"), "{}", page.out);
+
+    let run = bench.run_json();
+    let datasets = run["datasets"].as_array().unwrap();
+    let is_smaller = |at: usize| datasets[at]["bytes"].as_u64() < datasets[at - 1]["bytes"].as_u64();
+    assert_eq!(datasets.iter().map(|one| one["files"].as_u64().unwrap()).collect::<Vec<_>>(), [8, 8, 4, 4]);
+    assert!(
+        datasets.iter().all(|one| one["samples"] == 64) && is_smaller(1) && is_smaller(3),
+        "{datasets:?}"
+    );
+
+    let cells = run["cells"].as_array().unwrap();
+    let names: BTreeSet<&str> = cells.iter().map(|cell| cell["cell"].as_str().unwrap()).collect();
+    assert_eq!((cells.len(), names.len()), (4, 4));
+    for rep in bench.reps() {
+        let cell = cells.iter().find(|cell| cell["cell"] == rep["cell"]).unwrap();
+        let dataset = &datasets[cell["dataset"].as_u64().unwrap() as usize];
+        assert_eq!((&rep["outcome"], &rep["errors"]), (&"complete".into(), &serde_json::json!({})), "{rep}");
+        assert_eq!(Some(count(&rep, "bytes")), dataset["bytes"].as_u64(), "{rep}");
+    }
+    exported(&bench);
+    bench.run(&["clean", "s.toml"]).exits(0);
+    assert_eq!(folders(), Vec::<String>::new());
+}
+
+/// Each line of the export says of which form its cell is.
+fn exported(bench: &Bench) {
+    let folder = bench.run_folder();
+    let lines = bench.run(&["export", folder.to_str().unwrap(), "--format", "jsonl"]).exits(0).out;
+    let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let forms: BTreeSet<(u64, String)> = lines
+        .map(|line| (line["shard_bytes"].as_u64().unwrap(), line["codec"].as_str().unwrap().to_owned()))
+        .collect();
+    let expected = [512 << 10, 1 << 20].map(|bytes| ["gzip", "none"].map(|codec| (bytes, codec.to_owned())));
+    assert_eq!(forms, expected.into_iter().flatten().collect());
+}
+
+#[test]
+fn the_answer_is_that_of_what_feeds() {
+    let bench = bench(r#"bytes = "64 MiB", repetitions = 7"#);
+    let ran = bench.run(&["run", "s.toml"]).exits(0);
+    // From memory a thousand times the line; where others take the processors the page says so.
+    ran.feeds();
+    assert_eq!(bench.run_json()["datasets"].as_array().unwrap().len(), 4);
+}

@@ -1,0 +1,37 @@
+//! What sets a dataset apart from others of its layout and sample size.
+
+use record::{Axis, AxisWords};
+
+/// A coordinate whose value alone does not say what it is of: `64 MiB shards`; `None` of any other.
+pub(crate) fn words(along: &AxisWords) -> Option<String> {
+    let AxisWords { value, unit, .. } = along;
+    Some(match (along.axis(), value.parse::<u64>()) {
+        (Axis::ShardBytes, Ok(bytes)) => format!("{} shards", feed::format_bytes(bytes)),
+        (Axis::Members, Ok(members)) => feed::counted_noun(members, "member"),
+        (Axis::Codec, _) => format!("codec {value}"),
+        (Axis::Compressibility, _) => format!("{value}{unit} compressible"),
+        _ => return None,
+    })
+}
+
+/// What a cell says of its dataset so, in the order of the scenario's keys; often nothing.
+pub(crate) fn of_cell(cell: &record::Cell) -> String {
+    cell.axes.iter().filter_map(words).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_said_with_what_it_is_of() {
+        let said = |name: &str, value: &str, unit: &str| {
+            words(&AxisWords { name: name.to_owned(), value: value.to_owned(), unit: unit.to_owned() })
+        };
+        assert_eq!(said("shard_size", "67108864", "B").unwrap(), "64 MiB shards");
+        assert_eq!(said("members", "1", "").unwrap(), "1 member");
+        assert_eq!(said("codec", "none", "").unwrap(), "codec none");
+        assert_eq!(said("compressibility", "50", "%").unwrap(), "50% compressible");
+        assert_eq!(said("sample_size", "4096", "B"), None);
+    }
+}
