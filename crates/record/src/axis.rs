@@ -102,7 +102,18 @@ pub const CURVE: Axes = &[Axis::Depth, Axis::Threads, Axis::Streams, Axis::Conne
 
 /// Axes in which all cells of one panel agree; treatments of the page cache may share a panel. All other axes tell curves
 /// apart.
-pub const PANEL: Axes = &[Axis::Layout, Axis::SampleBytes, Axis::Operation, Axis::Block, Axis::Access];
+// Forms too, though they may store as many bytes: each is a dataset, and a way of reading by itself.
+pub const PANEL: Axes = &[
+    Axis::Layout,
+    Axis::SampleBytes,
+    Axis::ShardBytes,
+    Axis::Members,
+    Axis::Codec,
+    Axis::Compressibility,
+    Axis::Operation,
+    Axis::Block,
+    Axis::Access,
+];
 
 /// What may differ between cells that read a target in one way. Of these a verdict chooses the depth, the engine, the
 /// buffers, and how the batches of a job are fetched.
@@ -122,6 +133,9 @@ pub const WAY: Axes = &[
     Axis::Prefetch,
     Axis::DecodeThreads,
 ];
+
+/// Axes in which cells agree that bear one load, however they read.
+pub const LOAD: Axes = &[Axis::Load, Axis::Pace, Axis::Job, Axis::Accelerators, Axis::Checkpoint];
 
 /// What may differ where engines are compared at one depth.
 // Not `FileAdvice`: it is a setting of the load, and its difference would be taken for that of the engines.
@@ -470,6 +484,12 @@ impl Cell {
     /// The value that the scenario says of it along an axis; `None` where it says none.
     pub fn said_along(&self, axis: Axis) -> Option<&str> {
         self.axes.iter().find(|words| words.axis() == axis).map(|words| words.value.as_str())
+    }
+
+    /// What sets its dataset apart from others of its layout and sample size, in the order of the scenario's keys. Nothing
+    /// where the scenario lists no several.
+    pub fn form(&self) -> impl Iterator<Item = &AxisWords> {
+        self.axes.iter().filter(|words| FORMS.contains(&words.axis()))
     }
 
     /// What the scenario says of an axis that no field holds.

@@ -194,7 +194,8 @@ fn why(summary: &Summary, writer: Writer, room: usize) -> Vec<String> {
         .unjudged
         .iter()
         .map(|one| vec![format!("{}: {}", one.target, words::read_verdict::no_verdict(&one.reason))]);
-    let searched = summary.sizings.iter().map(|one| vec![sizing(one, &words::sizing::sentence(one))]);
+    let searched =
+        summary.sizings.iter().map(|one| vec![words::sizing::row(one, &words::sizing::sentence(one))]);
     let mut said: Vec<Vec<String>> = judged.iter().map(of_verdict).chain(unjudged).chain(searched).collect();
     spell_out(said.iter_mut().flatten());
     let mut lines = Vec::new();
@@ -210,14 +211,10 @@ fn why(summary: &Summary, writer: Writer, room: usize) -> Vec<String> {
     lines
 }
 
-/// What `size` found, a line for each target and engine.
+/// What `size` found, a line for each target, engine and way of reading.
 fn found(summary: &Summary, writer: Writer) -> Vec<String> {
-    let line = |one: &Sizing| writer.below("SIZE", &sizing(one, &words::sizing::finding(one)), 1);
+    let line = |one: &Sizing| writer.below("SIZE", &words::sizing::row(one, &words::sizing::finding(one)), 1);
     summary.sizings.iter().take(FOUND_LINES).flat_map(line).collect()
-}
-
-fn sizing(one: &Sizing, words: &str) -> String {
-    format!("{} {}: {words}", one.target, one.engine)
 }
 
 /// What no word of the verdicts goes beyond.

@@ -8,8 +8,13 @@ use serde_json::Value;
 use crate::harness::{Bench, DISK};
 use crate::local::{ONCE, count};
 
-/// 64 samples in tar shards, of two shard sizes and two codecs. Half of their bytes compress.
-fn bench(measure: &str) -> Bench {
+/// Of two codecs. Half of the bytes compress.
+const CODECS: &str = "codec = [\"none\", \"gzip\"]\ncompressibility = \"50 %\"";
+/// Of two shares that compress, and as many bytes: nothing packs them.
+const SHARES: &str = "compressibility = [\"0 %\", \"50 %\"]";
+
+/// 64 samples in tar shards of two sizes, and in each in several forms more.
+fn bench(measure: &str, forms: &str) -> Bench {
     let bench = Bench::new();
     bench.write(
         "s.toml",
@@ -27,8 +32,7 @@ size = "4 MiB"
 sample_size = "64 KiB"
 layout = "webdataset"
 shard_size = ["512 KiB", "1 MiB"]
-codec = ["none", "gzip"]
-compressibility = "50 %"
+{forms}
 "#
         ),
     );
@@ -43,7 +47,7 @@ fn shards(bench: &Bench, folder: &str, extension: &str) -> usize {
 
 #[test]
 fn each_form_is_written_read_whole_named_and_cleaned() {
-    let bench = bench(ONCE);
+    let bench = bench(ONCE, CODECS);
     bench.run(&["prepare", "s.toml"]).exits(0);
     let folders = || {
         let entries = fs::read_dir(bench.path("data")).into_iter().flatten();
@@ -92,11 +96,58 @@ fn exported(bench: &Bench) {
     assert_eq!(forms, expected.into_iter().flatten().collect());
 }
 
+/// Words of whatever is printed, however it is folded.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[test]
-fn the_answer_is_that_of_what_feeds() {
-    let bench = bench(r#"bytes = "64 MiB", repetitions = 7"#);
+fn a_plan_tells_datasets_of_as_many_bytes_apart() {
+    let plan = bench(ONCE, SHARES).run(&["plan", "s.toml"]).exits(0).out;
+    let data: BTreeSet<&str> = plan.lines().filter(|line| line.starts_with("data ")).collect();
+    assert_eq!(data.len(), 4, "{plan}");
+    for form in ["512 KiB shards, 0% compressible", "1 MiB shards, 50% compressible"] {
+        assert!(data.iter().any(|line| line.contains(&format!("disk, {form}: "))), "{plan}");
+    }
+}
+
+#[test]
+fn every_page_of_a_verdict_says_of_which_form_it_is() {
+    let bench = bench(r#"bytes = "64 MiB", repetitions = 7"#, SHARES);
     let ran = bench.run(&["run", "s.toml"]).exits(0);
     // From memory a thousand times the line; where others take the processors the page says so.
     ran.feeds();
-    assert_eq!(bench.run_json()["datasets"].as_array().unwrap().len(), 4);
+    let run = bench.run_json();
+    assert_eq!(run["datasets"].as_array().unwrap().len(), 4);
+    let sizes: BTreeSet<u64> = run["datasets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["sample_bytes"].as_f64().unwrap() as u64)
+        .collect();
+    assert!(sizes.len() <= 2, "forms of one shard size store as much: {sizes:?}");
+
+    let folder = bench.run_folder();
+    let folder = folder.to_str().unwrap();
+    let judged = bench.reps().into_iter().find(|rep| rep["role"] == "confirm").expect("a cell was confirmed");
+    let cell = run["cells"].as_array().unwrap().iter().find(|cell| cell["cell"] == judged["cell"]).unwrap();
+    let value = |name: &str| {
+        let axes = cell["axes"].as_array().unwrap();
+        axes.iter().find(|axis| axis["name"] == name).unwrap()["value"].as_str().unwrap().to_owned()
+    };
+    let shards = if value("shard_size") == "524288" { "512 KiB" } else { "1 MiB" };
+    let form = format!("(pread, {shards} shards, {}% compressible)", value("compressibility"));
+    let answer = crate::harness::finish(bench.bare(&["report", folder])).exits(0).out;
+    let pages =
+        ["report.md", "report.html"].map(|name| fs::read_to_string(bench.run_folder().join(name)).unwrap());
+    for page in pages.iter().chain([&ran.out, &answer]) {
+        assert!(words(page).contains(&form), "{form}:\n{page}");
+    }
+    let object = crate::harness::finish(bench.bare(&["report", folder, "--json"])).exits(0).out;
+    let object: Value = serde_json::from_str(&object).unwrap();
+    assert!(object["verdicts"][0]["sentence"].as_str().unwrap().contains(&form), "{object:#}");
+
+    // A record that is gone on with has the same forms, and is compared with itself cell by cell.
+    bench.run(&["run", "--resume", folder, "--rounds", "+1"]);
+    bench.run(&["compare", folder, folder]);
 }

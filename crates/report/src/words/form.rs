@@ -5,18 +5,23 @@ use record::{Axis, AxisWords};
 /// A coordinate whose value alone does not say what it is of: `64 MiB shards`; `None` of any other.
 pub(crate) fn words(along: &AxisWords) -> Option<String> {
     let AxisWords { value, unit, .. } = along;
-    Some(match (along.axis(), value.parse::<u64>()) {
-        (Axis::ShardBytes, Ok(bytes)) => format!("{} shards", feed::format_bytes(bytes)),
-        (Axis::Members, Ok(members)) => feed::counted_noun(members, "member"),
-        (Axis::Codec, _) => format!("codec {value}"),
-        (Axis::Compressibility, _) => format!("{value}{unit} compressible"),
+    let number = value.parse::<u64>().ok();
+    Some(match along.axis() {
+        Axis::ShardBytes => {
+            format!("{} shards", number.map_or_else(|| format!("{value}{unit}"), feed::format_bytes))
+        }
+        Axis::Members => {
+            number.map_or_else(|| format!("{value} members"), |members| feed::counted_noun(members, "member"))
+        }
+        Axis::Codec => format!("codec {value}"),
+        Axis::Compressibility => format!("{value}{unit} compressible"),
         _ => return None,
     })
 }
 
-/// What a cell says of its dataset so, in the order of the scenario's keys; often nothing.
-pub(crate) fn of_cell(cell: &record::Cell) -> String {
-    cell.axes.iter().filter_map(words).collect::<Vec<_>>().join(", ")
+/// A form, in the order of the scenario's keys: `64 MiB shards, codec none`; nothing where the scenario lists no several.
+pub fn all<'a>(form: impl IntoIterator<Item = &'a AxisWords>) -> String {
+    form.into_iter().filter_map(words).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -1,0 +1,90 @@
+//! Datasets of several forms: every page says of which one a verdict is, and which others do not reach the line.
+
+use analysis::{Summary, summarise};
+use record::{AxisWords, Cell, Line, Role, RunRecord};
+use report::{Screen, markdown, terminal};
+
+use crate::html::Run;
+use crate::{answer, json, records};
+
+fn shards(mib: u64) -> AxisWords {
+    AxisWords { name: "shard_size".to_owned(), value: (mib << 20).to_string(), unit: "B".to_owned() }
+}
+
+/// The fastest target of the golden record, which reads shards of 64 MiB, and the same in other forms that store as many
+/// bytes, each at a share of its rates.
+fn in_forms(others: &[(u64, f64)]) -> RunRecord {
+    let mut record = records::golden();
+    record.run.targets.retain(|target| target.name == "nvme");
+    record.run.cells.retain(|cell| cell.target == "nvme");
+    let kept = |name: &str| name.starts_with("nvme/");
+    record.lines.retain(|line| !matches!(line, Line::Rep(rep) if !kept(&rep.cell)));
+    let (cells, lines) = (record.run.cells.clone(), record.lines.clone());
+    record.run.cells.iter_mut().for_each(|cell| cell.axes.push(shards(64)));
+    for (mib, share) in others {
+        let suffix = format!("/shards-{mib}MiB");
+        let dataset = record.run.datasets.len();
+        record.run.datasets.push(record.run.datasets[0].clone());
+        record.run.cells.extend(cells.iter().map(|cell| Cell {
+            cell: format!("{}{suffix}", cell.cell),
+            dataset,
+            axes: cell.axes.iter().cloned().chain([shards(*mib)]).collect(),
+            ..cell.clone()
+        }));
+        for line in &lines {
+            if let Line::Rep(rep) = line
+                && rep.role == Role::Measure
+            {
+                let mut rep = rep.clone();
+                rep.cell = format!("{}{suffix}", rep.cell);
+                record.lines.push(Line::Rep(rep));
+            }
+        }
+        records::scale_reps(&mut record, |cell| cell.ends_with(&suffix), *share);
+    }
+    record
+}
+
+/// The words of every page, however they are folded.
+fn pages(record: &RunRecord) -> (Summary, [String; 4]) {
+    let summary = summarise(record);
+    let page = report::html(&[Run::of(record.clone()).page()]);
+    let pages = [answer::at(&summary, 80), terminal(&summary, Screen::PLAIN), markdown(&summary), page];
+    (summary, pages.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")))
+}
+
+#[test]
+fn every_page_says_which_form_feeds_and_which_does_not() {
+    let (summary, pages) = pages(&in_forms(&[(128, 0.2), (256, 0.3)]));
+    let judged = "from depth 32 (io_uring, 64 MiB shards)";
+    let short = ["128 MiB shards", "256 MiB shards"].map(|form| format!("not at {form} (depths 8-128: "));
+    for page in pages {
+        for words in [judged, &short[0], &short[1]] {
+            assert!(page.contains(words), "{words}:\n{page}");
+        }
+    }
+    let object = json::object(&summary);
+    let verdict = &object["verdicts"][0];
+    assert!(verdict["sentence"].as_str().unwrap().contains(judged), "{verdict:#}");
+    assert_eq!(verdict["deciding"]["form"], "64 MiB shards");
+    let unreached: Vec<&str> =
+        verdict["unreached"].as_array().unwrap().iter().map(|words| words.as_str().unwrap()).collect();
+    assert!(
+        unreached.iter().zip(&short).all(|(words, expected)| words.starts_with(expected)),
+        "{unreached:?}"
+    );
+    assert_eq!(unreached.len(), 2);
+}
+
+#[test]
+fn what_starves_names_the_form_that_clears_and_cells_are_told_apart() {
+    let mut record = in_forms(&[(256, 4.0)]);
+    records::scale_reps(&mut record, |_| true, 0.3);
+    let (summary, pages) = pages(&record);
+    for page in pages {
+        assert!(page.contains("(io_uring, 64 MiB shards)"), "{page}");
+        assert!(page.contains("not confirmed: clears at 256 MiB shards, depth "), "{page}");
+    }
+    let full = markdown(&summary);
+    assert!(full.contains("| 64 MiB shards |") && full.contains("| 256 MiB shards |"), "{full}");
+}
