@@ -108,7 +108,8 @@ pub(crate) fn data(summary: &Summary) -> Vec<String> {
         };
         format!("{lead}{files}; {moved}")
     };
-    let kinds = by_key(datasets.into_iter().map(|(index, figures)| (files(summary, index, figures), figures)));
+    let kinds =
+        by_key(datasets.into_iter().map(|(index, figures)| (files(summary, index, figures), figures)));
     kinds.into_iter().map(sentence).collect()
 }
 

@@ -19,23 +19,29 @@ pub(super) fn conditions_beside_form(panel: &Panel) -> String {
 
 /// The same, with several treatments of the page cache apart.
 pub(crate) fn conditions_in_lines(panel: &Panel) -> Vec<String> {
-    let [read @ .., caching] = parts(panel);
+    let [read @ .., page_cache, tier] = parts(panel);
     match panel.treatments.len() {
-        0 | 1 => vec![said(&[said(&read), caching])],
-        _ => vec![said(&read), caching],
+        0 | 1 => vec![said(&[said(&read), page_cache, tier])],
+        _ => vec![said(&read), page_cache],
     }
 }
 
-/// How samples lie, their size, their form, what is done, in which order, and before which caches. Each has its place, and is
-/// empty where there is nothing to say.
-pub(crate) fn parts(panel: &Panel) -> [String; 6] {
+/// How samples lie, their size, their form, what is done, in which order, and which caches lie before it. Each has its place,
+/// and is empty where there is nothing to say.
+pub(crate) fn parts(panel: &Panel) -> [String; 7] {
+    let samples = panel.sample_bytes.map_or_else(|| "samples of unknown size".to_owned(), samples);
+    let [page_cache, tier] = match treatments(&panel.treatments) {
+        Some(all) => [all, String::new()],
+        None => caches(&panel.caching),
+    };
     [
         panel.layout.clone().unwrap_or_default(),
-        panel.sample_bytes.map_or_else(|| "samples of unknown size".to_owned(), samples),
+        samples,
         form::all(&panel.form),
         pieces(&panel.operation, panel.block_bytes),
         panel.access.clone(),
-        treatments(&panel.treatments).unwrap_or_else(|| caching(&panel.caching)),
+        page_cache,
+        tier,
     ]
 }
 
@@ -75,12 +81,15 @@ fn pieces(operation: &str, block_bytes: u64) -> String {
 
 /// `bypass`, `cold, lru tier of 10 GB`.
 fn caching(of: &Caching) -> String {
-    match &of.tier {
-        None => of.page_cache.to_string(),
-        Some(TierSize { capacity_bytes, policy }) => {
-            format!("{}, {policy} tier of {}", of.page_cache, feed::format_bytes(*capacity_bytes))
-        }
-    }
+    said(&caches(of))
+}
+
+/// The treatment of the page cache, and a tier where there is one.
+fn caches(of: &Caching) -> [String; 2] {
+    let tier = of.tier.as_ref().map(|TierSize { capacity_bytes, policy }| {
+        format!("{policy} tier of {}", feed::format_bytes(*capacity_bytes))
+    });
+    [of.page_cache.to_string(), tier.unwrap_or_default()]
 }
 
 /// `from storage: bypass (io_uring, nfs3), cold (mmap)`, by targets where an engine read in both ways; nothing for one
