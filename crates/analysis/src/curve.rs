@@ -75,6 +75,12 @@ impl Panel {
             && [&self.first, &cell.cell].into_iter().all(treatment::reaches)
     }
 
+    /// Whether the scenario asks for samples of one size in both ways, however many bytes are stored for them.
+    pub(crate) fn asks_for_samples_of(&self, other: &Self) -> bool {
+        let asked = self.first.said_along(Axis::SampleBytes);
+        asked.is_some() && asked == other.first.said_along(Axis::SampleBytes)
+    }
+
     /// What comes from this client's page cache in this way of reading.
     pub(crate) fn lets_come(&self) -> FromMemory {
         treatment::from_memory(&self.first.cache)

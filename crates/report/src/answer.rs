@@ -21,8 +21,9 @@ use crate::words;
 // What scrolls away is not read: twenty lines fit the smallest terminal in use (24 rows) with the prompt below.
 /// Lines of an answer at most.
 const LINES_MAX: usize = 20;
-/// Lines of what `size` found at most.
-const FOUND_LINES: usize = 7;
+/// Lines of what `size` found at most, and of one search.
+const FOUND_LINES: usize = 8;
+const SEARCH_LINES: usize = 2;
 /// Lines of each part at most; reasons, then what is open, have what the others leave.
 const NEED_LINES: usize = 2;
 const GATE_LINES: usize = 2;
@@ -213,8 +214,17 @@ fn why(summary: &Summary, writer: Writer, room: usize) -> Vec<String> {
 
 /// What `size` found, a line for each target, engine and way of reading.
 fn found(summary: &Summary, writer: Writer) -> Vec<String> {
-    let line = |one: &Sizing| writer.below("SIZE", &words::sizing::row(one, &words::sizing::finding(one)), 1);
-    summary.sizings.iter().take(FOUND_LINES).flat_map(line).collect()
+    let words = |one: &Sizing| words::sizing::row(one, &words::sizing::finding(one));
+    let mut lines = Vec::new();
+    for one in &summary.sizings {
+        let own = writer.below("SIZE", &words(one), SEARCH_LINES);
+        // Whole ones alone: of one that is cut neither the way of reading nor what it feeds may be lost.
+        if lines.len() + own.len() > FOUND_LINES {
+            break;
+        }
+        lines.extend(own);
+    }
+    lines
 }
 
 /// What no word of the verdicts goes beyond.

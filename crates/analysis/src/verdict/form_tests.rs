@@ -121,6 +121,32 @@ fn of_three_forms_the_hardest_is_judged_and_the_others_are_told_apart() {
 }
 
 #[test]
+fn a_form_that_shares_a_part_with_the_one_judged_is_named_whole() {
+    let compressed = |builder: &mut Builder, name: &str| {
+        builder.edit_cell(name, |cell| cell.axes.push(words("codec", "gzip", "")));
+    };
+    let found = verdict(&built(&[(Some(64), 1.2), (Some(256), 0.5)], Some(64), compressed));
+    let whole = WayApart { form: vec![shards(256), words("codec", "gzip", "")], ..WayApart::default() };
+    assert_eq!(named(&found), [(whole, [50, 50])]);
+}
+
+#[test]
+fn bytes_that_a_form_stores_for_the_same_samples_are_no_other_size() {
+    let stored = |asked: [&'static str; 2]| {
+        move |builder: &mut Builder, name: &str| {
+            let index = builder.run.datasets.len() - 1;
+            builder.run.datasets[index].sample_bytes += 1e3 * index as f64;
+            builder.edit_cell(name, |cell| cell.axes.push(words("sample_size", asked[index], "B")));
+        }
+    };
+    let forms = [(Some(64), 1.2), (Some(256), 0.5)];
+    let same = verdict(&built(&forms, Some(64), stored(["100000", "100000"])));
+    assert_eq!(named(&same)[0].0, apart(256));
+    let other = verdict(&built(&forms, Some(64), stored(["100000", "101000"])));
+    assert_eq!(named(&other)[0].0, WayApart { sample_bytes: Some(101_000.0), ..apart(256) });
+}
+
+#[test]
 fn a_job_is_held_against_the_same_job_on_other_forms() {
     let jobs = |builder: &mut Builder, name: &str| {
         (builder.run.measure.duration_ns, builder.run.measure.steps) = (None, Some(100));

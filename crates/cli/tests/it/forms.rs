@@ -1,12 +1,13 @@
 //! Datasets of several forms: a list of shard sizes and one of codecs, each combination a dataset of its own.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use serde_json::Value;
 
-use crate::harness::{Bench, DISK};
+use crate::harness::{Bench, DISK, finish};
 use crate::local::{ONCE, count};
+use crate::resume::stopped;
 
 /// Of two codecs. Half of the bytes compress.
 const CODECS: &str = "codec = [\"none\", \"gzip\"]\ncompressibility = \"50 %\"";
@@ -106,7 +107,7 @@ fn a_plan_tells_datasets_of_as_many_bytes_apart() {
     let plan = bench(ONCE, SHARES).run(&["plan", "s.toml"]).exits(0).out;
     let data: BTreeSet<&str> = plan.lines().filter(|line| line.starts_with("data ")).collect();
     assert_eq!(data.len(), 4, "{plan}");
-    for form in ["512 KiB shards, 0% compressible", "1 MiB shards, 50% compressible"] {
+    for form in ["512 KiB shards, 0 % compressible", "1 MiB shards, 50 % compressible"] {
         assert!(data.iter().any(|line| line.contains(&format!("disk, {form}: "))), "{plan}");
     }
 }
@@ -136,18 +137,28 @@ fn every_page_of_a_verdict_says_of_which_form_it_is() {
         axes.iter().find(|axis| axis["name"] == name).unwrap()["value"].as_str().unwrap().to_owned()
     };
     let shards = if value("shard_size") == "524288" { "512 KiB" } else { "1 MiB" };
-    let form = format!("(pread, {shards} shards, {}% compressible)", value("compressibility"));
-    let answer = crate::harness::finish(bench.bare(&["report", folder])).exits(0).out;
+    let form = format!("(pread, {shards} shards, {} % compressible)", value("compressibility"));
+    let answer = finish(bench.bare(&["report", folder])).exits(0).out;
     let pages =
         ["report.md", "report.html"].map(|name| fs::read_to_string(bench.run_folder().join(name)).unwrap());
     for page in pages.iter().chain([&ran.out, &answer]) {
         assert!(words(page).contains(&form), "{form}:\n{page}");
     }
-    let object = crate::harness::finish(bench.bare(&["report", folder, "--json"])).exits(0).out;
+    let object = finish(bench.bare(&["report", folder, "--json"])).exits(0).out;
     let object: Value = serde_json::from_str(&object).unwrap();
     assert!(object["verdicts"][0]["sentence"].as_str().unwrap().contains(&form), "{object:#}");
+}
 
-    // A record that is gone on with has the same forms, and is compared with itself cell by cell.
-    bench.run(&["run", "--resume", folder, "--rounds", "+1"]);
-    bench.run(&["compare", folder, folder]);
+#[test]
+fn a_run_that_was_killed_goes_on_with_the_forms_that_are_missing() {
+    let bench = bench(r#"bytes = "1 MiB", repetitions = 12"#, SHARES);
+    let folder = stopped(&bench, &["run", "s.toml"], libc::SIGKILL, 5);
+    bench.run(&["run", "--resume", &folder]).exits(0);
+    let mut made: BTreeMap<(String, String), u32> = BTreeMap::new();
+    for rep in bench.reps().iter().filter(|rep| rep["role"] == "measure") {
+        let cell = rep["cell"].as_str().unwrap();
+        let part = |word: &str| cell.split('/').find(|part| part.starts_with(word)).unwrap().to_owned();
+        *made.entry((part("shards-"), part("compressible-"))).or_default() += 1;
+    }
+    assert_eq!(made.into_values().collect::<Vec<_>>(), [12; 4]);
 }

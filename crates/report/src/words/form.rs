@@ -14,7 +14,7 @@ pub(crate) fn words(along: &AxisWords) -> Option<String> {
             number.map_or_else(|| format!("{value} members"), |members| feed::counted_noun(members, "member"))
         }
         Axis::Codec => format!("codec {value}"),
-        Axis::Compressibility => format!("{value}{unit} compressible"),
+        Axis::Compressibility => format!("{value} {unit} compressible"),
         _ => return None,
     })
 }
@@ -36,7 +36,7 @@ mod tests {
         assert_eq!(said("shard_size", "67108864", "B").unwrap(), "64 MiB shards");
         assert_eq!(said("members", "1", "").unwrap(), "1 member");
         assert_eq!(said("codec", "none", "").unwrap(), "codec none");
-        assert_eq!(said("compressibility", "50", "%").unwrap(), "50% compressible");
+        assert_eq!(said("compressibility", "50", "%").unwrap(), "50 % compressible");
         assert_eq!(said("sample_size", "4096", "B"), None);
     }
 }

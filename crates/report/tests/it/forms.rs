@@ -1,6 +1,6 @@
 //! Datasets of several forms: every page says of which one a verdict is, and which others do not reach the line.
 
-use analysis::{Summary, summarise};
+use analysis::{Edge, NoUtilization, Sizing, Summary, WayApart, summarise};
 use record::{AxisWords, Cell, Line, Role, RunRecord};
 use report::{Screen, markdown, terminal};
 
@@ -87,4 +87,39 @@ fn what_starves_names_the_form_that_clears_and_cells_are_told_apart() {
     }
     let full = markdown(&summary);
     assert!(full.contains("| 64 MiB shards |") && full.contains("| 256 MiB shards |"), "{full}");
+}
+
+#[test]
+fn what_a_search_found_is_said_whole_of_each_form() {
+    const FORMS: [u64; 4] = [16, 64, 256, 1024];
+    let mut summary = records::golden_summary();
+    summary.verdicts.clear();
+    let cut = || analysis::GapCause::Recorded("cut".to_owned()).into();
+    let searched = |mib: u64| Sizing {
+        target: "nvme".to_owned(),
+        engine: "io_uring".to_owned(),
+        apart: WayApart { form: vec![shards(mib)], ..WayApart::default() },
+        axis: "accelerators".to_owned(),
+        meets: Some(Edge {
+            value: mib as u32,
+            cell: format!("nvme/{mib}"),
+            au: Err(NoUtilization::Unmeasured(cut())),
+            doubt: None,
+        }),
+        misses: None,
+        threshold: 0.9,
+        tried: 5,
+    };
+    summary.sizings = FORMS.map(searched).to_vec();
+    let said = answer::at(&summary, 72).split_whitespace().collect::<Vec<_>>().join(" ");
+    for mib in FORMS {
+        let form = feed::format_bytes(mib << 20);
+        let count = feed::group_digits(mib);
+        let found = format!(
+            "SIZE nvme io_uring, {form} shards: feeds at least {count} accelerators, the most that was tried"
+        );
+        assert!(said.contains(&found), "{found}:\n{said}");
+    }
+    let ways = json::object(&summary)["sizings"].as_array().unwrap().clone();
+    assert_eq!(ways[1]["way"], "64 MiB shards");
 }
