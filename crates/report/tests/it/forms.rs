@@ -4,8 +4,9 @@ use analysis::{Edge, NoUtilization, Sizing, Summary, WayApart, summarise};
 use record::{AxisWords, Cell, Line, Role, RunRecord};
 use report::{Screen, markdown, terminal};
 
+use crate::checks::words;
 use crate::html::Run;
-use crate::{answer, json, records};
+use crate::{answer, json, records, stored};
 
 fn shards(mib: u64) -> AxisWords {
     AxisWords { name: "shard_size".to_owned(), value: (mib << 20).to_string(), unit: "B".to_owned() }
@@ -122,4 +123,61 @@ fn what_a_search_found_is_said_whole_of_each_form() {
     }
     let ways = json::object(&summary)["sizings"].as_array().unwrap().clone();
     assert_eq!(ways[1]["way"], "64 MiB shards");
+}
+
+/// Shards, epochs and checkpoints of the golden record, and the same shards under another codec.
+fn of_two_codecs() -> RunRecord {
+    let mut record = stored::stored();
+    let codec =
+        |value: &str| AxisWords { name: "codec".to_owned(), value: value.to_owned(), unit: String::new() };
+    let packed = |cell: &Cell, record: &RunRecord| record.run.datasets[cell.dataset].layout == "webdataset";
+    let of_shards: Vec<Cell> =
+        record.run.cells.iter().filter(|cell| packed(cell, &record)).cloned().collect();
+    let copies: Vec<usize> =
+        (0..record.run.datasets.len()).map(|at| at + record.run.datasets.len()).collect();
+    record.run.datasets.extend(record.run.datasets.clone());
+    for cell in record.run.cells.iter_mut().filter(|cell| of_shards.contains(cell)) {
+        cell.axes.push(codec("none"));
+    }
+    for cell in &of_shards {
+        let name = format!("{}/zstd", cell.cell);
+        let axes = cell.axes.iter().cloned().chain([codec("zstd")]).collect();
+        let dataset = copies[cell.dataset];
+        record.run.cells.push(Cell { cell: name.clone(), dataset, axes, ..cell.clone() });
+        let reps = record.lines.iter().filter_map(|line| match line {
+            Line::Rep(rep) if rep.cell == cell.cell => Some(rep.clone()),
+            _ => None,
+        });
+        let reps: Vec<_> = reps.collect();
+        record.lines.extend(reps.into_iter().map(|mut rep| {
+            rep.cell.clone_from(&name);
+            Line::Rep(rep)
+        }));
+    }
+    record
+}
+
+#[test]
+fn epochs_layouts_and_data_say_of_which_form_they_are() {
+    let record = of_two_codecs();
+    let summary = summarise(&record);
+    let report = markdown(&summary);
+    let section = |heading: &str| {
+        let begin =
+            report.find(&format!("\n## {heading}\n")).unwrap_or_else(|| panic!("no {heading}: {report}"));
+        let end = report[begin + 4..].find("\n## ").map_or(report.len(), |end| begin + 4 + end);
+        &report[begin..end]
+    };
+    for heading in ["Epochs", "Layouts", "Need"] {
+        for form in ["codec none", "codec zstd"] {
+            assert!(section(heading).contains(form), "{form} in {heading}:\n{}", section(heading));
+        }
+    }
+    for plot in report::plots(&summary, &[]).unwrap() {
+        if ["layouts", "epochs"].contains(&plot.name) {
+            let said: Vec<String> = words(&plot.svg).into_iter().map(|one| one.words).collect();
+            let said = said.join(" ");
+            assert!(said.contains("codec none") && said.contains("codec zstd"), "{}: {said}", plot.name);
+        }
+    }
 }
