@@ -116,7 +116,7 @@ pub(crate) fn data(summary: &Summary) -> Vec<String> {
 fn files(summary: &Summary, index: usize, figures: &DatasetFigures) -> String {
     let dataset = &figures.dataset;
     let cell = summary.cells.iter().find(|cell| cell.cell.dataset == index);
-    let form = cell.map(|cell| words::form::all(cell.cell.form())).filter(|words| !words.is_empty());
+    let form = cell.and_then(|cell| words::form::of_cell(&cell.cell));
     let target = summary.targets.iter().find(|target| target.name == dataset.target);
     let is_device = target.is_some_and(|target| fact(target, "device_node").is_some());
     let what = if is_device { device_words(dataset) } else { files_words(dataset) };

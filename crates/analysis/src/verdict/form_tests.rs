@@ -7,12 +7,12 @@ use super::{ReadVerdict, Unreached, WayApart};
 use crate::fixture::{Builder, cell_of_job, confirmation, job_rep, rep};
 use crate::{Condition, Sizing, Stall, summarise};
 
-fn words(name: &str, value: impl ToString, unit: &str) -> AxisWords {
-    AxisWords { name: name.to_owned(), value: value.to_string(), unit: unit.to_owned() }
+fn words(name: &str, value: &str, unit: &str) -> AxisWords {
+    AxisWords { name: name.to_owned(), value: value.to_owned(), unit: unit.to_owned() }
 }
 
 fn shards(mib: u64) -> AxisWords {
-    words("shard_size", mib << 20, "B")
+    words("shard_size", &(mib << 20).to_string(), "B")
 }
 
 /// A dataset that stores as many bytes as the others, and the cell that reads it at a share of the line. Files where there is

@@ -143,7 +143,7 @@ fn gains(summary: &Summary) -> Grid {
 /// How they are packed and the order of the reads, for several may stand side by side.
 fn note(summary: &Summary, gain: &LayoutGain) -> String {
     let packed = summary.cells.get(gain.packed).map(|cell| &cell.cell);
-    let form = packed.map(|cell| words::form::all(cell.form())).unwrap_or_default();
+    let form = packed.and_then(words::form::of_cell).unwrap_or_default();
     let access = packed.map(|cell| cell.access.to_string()).unwrap_or_default();
     let doubt = if gain.is_doubtful { "doubtful, see the table of cells" } else { "" };
     noted([form, access, doubt.to_owned()])

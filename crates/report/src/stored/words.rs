@@ -27,9 +27,8 @@ pub(super) fn way(summary: &Summary, cell: &CellSummary) -> String {
         )
     });
     let sample = sample(summary, cell);
-    let form = Some(form::all(cell.cell.form())).filter(|words| !words.is_empty());
     let job = cell.cell.training.is_some().then(|| "training".to_owned());
-    let stored = layout.into_iter().chain(sample).chain(form);
+    let stored = layout.into_iter().chain(sample).chain(form::of_cell(&cell.cell));
     let parts = stored.chain([cell.cell.access.to_string()]).chain(job).chain(tier);
     parts.collect::<Vec<_>>().join(", ")
 }

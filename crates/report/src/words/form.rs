@@ -1,6 +1,6 @@
 //! What sets a dataset apart from others of its layout and sample size.
 
-use record::{Axis, AxisWords};
+use record::{Axis, AxisWords, Cell};
 
 /// A coordinate whose value alone does not say what it is of: `64 MiB shards`; `None` of any other.
 pub(crate) fn words(along: &AxisWords) -> Option<String> {
@@ -22,6 +22,11 @@ pub(crate) fn words(along: &AxisWords) -> Option<String> {
 /// A form, in the order of the scenario's keys: `64 MiB shards, codec none`; nothing where the scenario lists no several.
 pub fn all<'a>(form: impl IntoIterator<Item = &'a AxisWords>) -> String {
     form.into_iter().filter_map(words).collect::<Vec<_>>().join(", ")
+}
+
+/// The form of what a cell reads; `None` where the scenario lists no several.
+pub(crate) fn of_cell(cell: &Cell) -> Option<String> {
+    Some(all(cell.form())).filter(|words| !words.is_empty())
 }
 
 #[cfg(test)]

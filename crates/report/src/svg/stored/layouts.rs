@@ -130,12 +130,17 @@ fn add(
 
 /// What tells a curve from others of its layout: form, order, engine, and what else its cells do not share with all.
 fn way(cell: &CellSummary, curve: &Curve) -> String {
-    let form = Some(form::all(cell.cell.form())).filter(|words| !words.is_empty());
     let told = Some(distinctions(curve)).filter(|words| !words.is_empty());
     let is_told = curve.distinctions.contains(&Distinction::ThroughCache);
     let tier = cell.cell.tier.as_ref().filter(|_| !is_told);
     let tier = tier.map(|tier| format!("{THROUGH_A_CACHE} ({})", tier.policy));
-    let parts = [form, Some(cell.cell.access.to_string()), Some(curve.engine.clone()), told, tier];
+    let parts = [
+        form::of_cell(&cell.cell),
+        Some(cell.cell.access.to_string()),
+        Some(curve.engine.clone()),
+        told,
+        tier,
+    ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
@@ -148,7 +153,7 @@ fn conditions(summary: &Summary) -> Vec<String> {
         let (target, layout, depth) = (&gain.target, &gain.layout, gain.queue_depth);
         let cell = summary.cells.get(gain.packed);
         let of = cell.and_then(|cell| sample(summary, cell)).map_or_else(String::new, |sample| format!(" of {sample}"));
-        let form = cell.map(|cell| form::all(cell.cell.form())).filter(|words| !words.is_empty());
+        let form = cell.and_then(|cell| form::of_cell(&cell.cell));
         let form = form.map_or_else(String::new, |form| format!(" ({form})"));
         format!(
             "{target}: {layout}{form} gains most over files{of} at depth {depth}: {predicted}measured G {measured} x"
