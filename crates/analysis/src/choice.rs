@@ -11,6 +11,7 @@ use crate::cell::cells::Cells;
 use crate::cell::figures::Figures;
 use crate::cell::looks::CANDIDATES_MAX;
 use crate::cell::operation;
+use crate::cell::samples;
 use crate::cell::set_apart::is_set;
 use crate::curve::treatment::{self, FromMemory};
 
@@ -24,15 +25,15 @@ use crate::curve::treatment::{self, FromMemory};
 /// before blocks of files held open, the order of a training job before others, the sample size nearest to the one the
 /// need names, and of paced loads the one that offers no more than the line. Paced loads that offer less, jobs of more
 /// or fewer accelerators than the need names, depths beyond the reach of a loader that the scenario states, and cells that look up or list names, write or read checkpoints, or copy,
-/// are never chosen. Where several sizes, blocks, orders or jobs are left, nothing says which of them is the user's, and the hardest decides: the one
-/// whose best cell has the smallest share of its line. Among those, the shallowest valid cell whose interval clears the
+/// are never chosen. Where several sizes, forms, blocks, orders or jobs are left, nothing says which of them is the user's, and the hardest decides:
+/// the one whose best cell has the smallest share of its line. Among those, the shallowest valid cell whose interval clears the
 /// line, of training jobs the one with the fewest readers times batches ahead; cells limited by the client come after
 /// the others, and of equals the first in the record stands unless the interval of another lies wholly above its own.
 /// If none clears, the shallowest valid cell that is no worse than the one nearest to the line, client-limited ones
 /// included: behind one of those the storage may well do more, and only its fresh repetitions can say so.
 pub(crate) fn chosen<'a>(cells: &Cells<'a>, target: &str) -> Option<&'a CellSummary> {
     let of_target = cells.all.iter().filter(|cell| cell.cell.target == target);
-    among(of_target, Eligibility::of(cells))
+    among(of_target, Eligibility::of(cells, target))
 }
 
 /// Cells of one target that are measured afresh at most: the candidates and a control.
@@ -64,7 +65,7 @@ impl<'a> Fresh<'a> {
 /// The cells of `target` to measure afresh; `None` where nothing was measured that may be judged.
 pub(crate) fn fresh<'a>(cells: &Cells<'a>, target: &str) -> Option<Fresh<'a>> {
     let of_target = cells.all.iter().filter(|cell| cell.cell.target == target);
-    let pool = most_preferred(of_target, Eligibility::of(cells));
+    let pool = most_preferred(of_target, Eligibility::of(cells, target));
     let named = named(&pool)?;
     let best = nearest_to_the_line(&pool).filter(|best| !std::ptr::eq(best.cell, named.cell));
     let candidates: Vec<&CellSummary> =
@@ -84,7 +85,7 @@ pub(crate) fn above_the_line<'a>(
     target: &str,
     fresh: &Fresh<'_>,
 ) -> Option<&'a CellSummary> {
-    let eligibility = Eligibility::of(cells);
+    let eligibility = Eligibility::of(cells, target);
     let of_target = || cells.all.iter().filter(|cell| cell.cell.target == target);
     let named = fresh.candidates.first()?;
     let is_fresh = |one: &Candidate<'_>| fresh.cells().any(|cell| std::ptr::eq(cell, one.cell));
@@ -110,7 +111,7 @@ pub(crate) fn above_the_line<'a>(
 /// The record, not today's rule, says what was confirmed: an old record keeps its verdict.
 pub(crate) fn judged<'a>(cells: &Cells<'a>, target: &str) -> Option<&'a CellSummary> {
     let of_target = || cells.all.iter().filter(|cell| cell.cell.target == target);
-    let eligibility = Eligibility::of(cells);
+    let eligibility = Eligibility::of(cells, target);
     // Fresh repetitions say which cell a run chose. To choose anew would let an old verdict change with the rule of a
     // newer version.
     let confirmed: Vec<&CellSummary> =
@@ -123,7 +124,7 @@ pub(crate) fn judged<'a>(cells: &Cells<'a>, target: &str) -> Option<&'a CellSumm
 /// A cell of `target` that would be judged before every one that was measured, or beside it, had it not failed in all its
 /// repetitions. What was asked for and failed is judged, and nothing stands in for it.
 pub(crate) fn failed_instead<'a>(cells: &Cells<'a>, target: &str) -> Option<&'a CellSummary> {
-    let eligibility = Eligibility::of(cells);
+    let eligibility = Eligibility::of(cells, target);
     let of_target = || cells.all.iter().filter(|cell| cell.cell.target == target);
     let measured: Vec<Candidate<'_>> =
         of_target().filter_map(|cell| Candidate::of(cell, eligibility)).collect();
@@ -149,7 +150,7 @@ fn has_failed(cell: &CellSummary) -> bool {
 /// The cell that would be chosen of `target` if `engine` were its only one.
 pub(crate) fn of_engine<'a>(cells: &Cells<'a>, target: &str, engine: &str) -> Option<&'a CellSummary> {
     let of_engine = |cell: &&CellSummary| cell.cell.target == target && cell.cell.engine == engine;
-    among(cells.all.iter().filter(of_engine), Eligibility::of(cells))
+    among(cells.all.iter().filter(of_engine), Eligibility::of(cells, target))
 }
 
 /// What of the need says which cells may be judged by it.
@@ -166,11 +167,15 @@ pub(crate) struct Eligibility<'a> {
     saves: Option<SaveKind>,
     /// Whether writes are asked for, and not reads.
     writes: bool,
+    /// Whether its datasets are of several forms.
+    has_forms: bool,
 }
 
 impl<'a> Eligibility<'a> {
-    pub(crate) fn of(cells: &Cells<'a>) -> Self {
+    /// Of the cells of a target.
+    pub(crate) fn of(cells: &Cells<'a>, target: &str) -> Self {
         let need = cells.need.as_ref().ok();
+        let mut of_target = cells.all.iter().filter(|cell| cell.cell.target == target);
         let sample_bytes = need.and_then(feed::Need::sample_bytes);
         Self {
             cells: *cells,
@@ -179,7 +184,16 @@ impl<'a> Eligibility<'a> {
             loader_depth: need.and_then(|need| need.loader_depth),
             writes: need.is_some_and(|need| need.writes),
             saves: need.and_then(|need| need.checkpoint.as_ref()).map(|of| of.kind),
+            has_forms: of_target.any(|cell| cell.cell.form().next().is_some()),
         }
+    }
+
+    /// Bytes of a sample that are held against those of the need: as stored, but where there are several forms as the scenario
+    /// asks for them.
+    // Decided for all cells of a target at once. By what shards put beside a sample, or compress away, no form is nearer to
+    // the need than another, nor is a layout that knows no such forms.
+    fn asked_bytes(self, cell: &CellSummary) -> Option<f64> {
+        samples::payload(&cell.cell).filter(|_| self.has_forms).or(cell.sample_bytes)
     }
 
     /// Whether a loader reaches the depth of a cell; true of what is no closed loop, and where no loader is stated.
@@ -320,7 +334,7 @@ fn preference(cell: &CellSummary, figures: Option<&Figures>, eligibility: Eligib
     // By the logarithm: half the size and twice the size are equally far.
     let distance = eligibility
         .sample_bytes
-        .zip(cell.sample_bytes)
+        .zip(eligibility.asked_bytes(cell))
         .map_or(0.0, |(named, own)| (own / named).log2().abs());
     let offered = figures.and_then(|figures| figures.paced?.of_line);
     let beyond = offered.map_or(0.0, |share| share - 1.0);
@@ -608,6 +622,66 @@ mod tests {
     fn blocks_of_equal_preference_are_judged_at_the_hardest() {
         let blocks = |builder: &mut Builder| builder.edit_cell("a", |cell| cell.block_bytes = 4_096);
         assert_eq!(chosen(&[("a", 8, 0.5), ("b", 8, 1.5)], blocks), ["a"]);
+    }
+
+    #[test]
+    fn of_several_forms_of_one_dataset_the_hardest_is_judged_and_not_what_is_stored_in_fewest_bytes() {
+        let compressed = |builder: &mut Builder, says_form: bool| {
+            let dataset = builder.run.datasets[0].clone();
+            builder
+                .run
+                .datasets
+                .push(record::Dataset { sample_bytes: dataset.sample_bytes / 2.0, ..dataset });
+            for (name, dataset, codec) in [("plain", 0, "none"), ("gzip", 1, "gzip")] {
+                builder.edit_cell(name, |cell| {
+                    let words = |name: &str, value: &str, unit: &str| record::AxisWords {
+                        name: name.to_owned(),
+                        value: value.to_owned(),
+                        unit: unit.to_owned(),
+                    };
+                    cell.dataset = dataset;
+                    cell.axes.push(words("sample_size", "100000", "B"));
+                    cell.axes.extend(says_form.then(|| words("codec", codec, "")));
+                });
+            }
+        };
+        // Below its line where the bytes are half: the hardest, though the need names the size of the other as it is stored.
+        let cells = [("plain", 8, 1.5), ("gzip", 8, 0.2)];
+        assert_eq!(chosen(&cells, |builder| compressed(builder, true)), ["gzip"]);
+        assert_eq!(
+            chosen(&cells, |builder| compressed(builder, false)),
+            ["plain"],
+            "as older records are judged"
+        );
+    }
+
+    #[test]
+    fn a_layout_that_knows_no_such_form_is_as_near_to_the_need_as_those_that_do() {
+        // Stored with their labels, a little above the 100 kB that the need names: `tfrecord` has no members to list.
+        let laid_out = |builder: &mut Builder| {
+            let plain = builder.run.datasets[0].clone();
+            for (name, members, stored) in
+                [("one", Some("1"), 1.03), ("two", Some("2"), 1.05), ("tfrecord", None, 1.01)]
+            {
+                let index = builder.run.datasets.len();
+                builder.run.datasets.push(record::Dataset { sample_bytes: 1e5 * stored, ..plain.clone() });
+                builder.edit_cell(name, |cell| {
+                    let words = |name: &str, value: &str| record::AxisWords {
+                        name: name.to_owned(),
+                        value: value.to_owned(),
+                        unit: String::new(),
+                    };
+                    cell.dataset = index;
+                    cell.axes
+                        .push(words("layout", if members.is_some() { "webdataset" } else { "tfrecord" }));
+                    cell.axes.push(words("sample_size", "100000"));
+                    cell.axes.extend(members.map(|members| words("members", members)));
+                });
+            }
+        };
+        let cells = |of_tfrecord| [("one", 8, 1.2), ("two", 8, 0.9), ("tfrecord", 8, of_tfrecord)];
+        assert_eq!(chosen(&cells(0.5), laid_out), ["tfrecord"]);
+        assert_eq!(chosen(&cells(1.5), laid_out), ["two"]);
     }
 
     /// Cells that play the job with these readers and batches ahead, at shares of the line; `None` is a closed loop.

@@ -6,7 +6,7 @@ pub(crate) mod prediction;
 pub(crate) mod treatment;
 
 use record::axis::{self, agree, alike};
-use record::{Axis, Cell, Datasets, Run};
+use record::{Axis, AxisWords, Cell, Datasets, Run};
 
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::need::LineAt;
@@ -35,13 +35,15 @@ const PROPORTIONAL_SHARE: f64 = 0.80;
 /// Two doublings.
 const SPAN_MIN: u32 = 4;
 
-/// Curves that may be drawn together: the same samples, blocks, order and cache.
+/// Curves that may be drawn together: the same samples in one form, blocks, order and cache.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
     /// How the samples lie, `webdataset`; absent where every sample of the run is a file.
     pub layout: Option<String>,
     /// Bytes of one sample; absent when the record does not say.
     pub sample_bytes: Option<f64>,
+    /// What sets their dataset apart from others of this layout and size; empty where the scenario lists no several.
+    pub form: Vec<AxisWords>,
     /// What is done over and over: `read` or `read_file`.
     pub operation: String,
     /// Bytes of one read, at most.
@@ -61,10 +63,6 @@ pub struct Panel {
 }
 
 impl Panel {
-    pub(crate) fn holds(&self, run: &impl Datasets, cell: &CellSummary) -> bool {
-        !is_apart(cell) && self.is_way_of(run, cell)
-    }
-
     /// Whether a cell is read in this way, by whatever load.
     pub(crate) fn is_way_of(&self, run: &impl Datasets, cell: &CellSummary) -> bool {
         agree(run, &self.first, &cell.cell, axis::PANEL)
@@ -75,6 +73,12 @@ impl Panel {
     fn takes_in(&self, run: &Run, cell: &CellSummary) -> bool {
         agree(run, &self.first, &cell.cell, axis::PANEL)
             && [&self.first, &cell.cell].into_iter().all(treatment::reaches)
+    }
+
+    /// Whether the scenario asks for samples of one size in both ways, however many bytes are stored for them.
+    pub(crate) fn asks_for_samples_of(&self, other: &Self) -> bool {
+        let asked = self.first.said_along(Axis::SampleBytes);
+        asked.is_some() && asked == other.first.said_along(Axis::SampleBytes)
     }
 
     /// What comes from this client's page cache in this way of reading.
@@ -92,6 +96,7 @@ impl Panel {
         Self {
             layout: layout(&cell.cell),
             sample_bytes: cell.sample_bytes,
+            form: cell.cell.form().cloned().collect(),
             operation: cell.cell.operation.to_string(),
             block_bytes: cell.cell.block_bytes,
             access: cell.cell.access.to_string(),
@@ -170,8 +175,9 @@ pub(crate) fn panels(cells: &[CellSummary], run: &Run) -> Vec<Panel> {
     let joins = treatment::may_join(&cells.iter().filter(|cell| !is_apart(cell)));
     let apart = apart(cells, run);
     for (index, cell) in cells.iter().enumerate().filter(|(_, cell)| !is_apart(cell)) {
-        let known =
-            panels.iter().position(|panel| panel.holds(run, cell) || (joins && panel.takes_in(run, cell)));
+        let known = panels
+            .iter()
+            .position(|panel| panel.is_way_of(run, cell) || (joins && panel.takes_in(run, cell)));
         let at = known.unwrap_or_else(|| {
             panels.push(Panel::of(cell));
             panels.len() - 1

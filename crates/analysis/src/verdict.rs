@@ -18,6 +18,7 @@ mod source;
 mod targets;
 pub(crate) mod tiers;
 pub(crate) mod unreached;
+mod way_apart;
 
 use feed::Judgement;
 
@@ -32,7 +33,8 @@ pub use played::Played;
 pub(crate) use source::Source;
 pub(crate) use targets::{Judged, rests_on};
 pub use targets::{NoVerdict, Unjudged};
-pub use unreached::{ClearsOtherwise, Unreached, WayApart};
+pub use unreached::{ClearsOtherwise, Unreached};
+pub use way_apart::WayApart;
 
 /// What can be said of one target against all that the need asks of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,6 +99,8 @@ impl Verdict {
 
 #[cfg(test)]
 mod checkpoint_tests;
+#[cfg(test)]
+mod form_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

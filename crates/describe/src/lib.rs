@@ -330,7 +330,8 @@ fn checkpoint(cell: &plan::Cell) -> Option<record::CheckpointPlan> {
     })
 }
 
-fn axis(axis: &plan::Axis) -> AxisWords {
+/// A coordinate of a cell as it is recorded.
+pub fn axis(axis: &plan::Axis) -> AxisWords {
     AxisWords { name: axis.name.to_owned(), value: axis.value.clone(), unit: axis.unit.to_owned() }
 }
 

@@ -19,6 +19,14 @@ pub enum Axis {
     Layout,
     /// Bytes of a sample as it is stored.
     SampleBytes,
+    /// Bytes of a shard, where the scenario lists several.
+    ShardBytes,
+    /// Members of a sample in a tar shard, likewise.
+    Members,
+    /// What shards are compressed with, likewise.
+    Codec,
+    /// Share of the content that compresses, likewise.
+    Compressibility,
     /// What issues the reads.
     Engine,
     /// The engine that it stands in for, and why.
@@ -94,7 +102,18 @@ pub const CURVE: Axes = &[Axis::Depth, Axis::Threads, Axis::Streams, Axis::Conne
 
 /// Axes in which all cells of one panel agree; treatments of the page cache may share a panel. All other axes tell curves
 /// apart.
-pub const PANEL: Axes = &[Axis::Layout, Axis::SampleBytes, Axis::Operation, Axis::Block, Axis::Access];
+// Forms too, though they may store as many bytes: each is a dataset, and a way of reading by itself.
+pub const PANEL: Axes = &[
+    Axis::Layout,
+    Axis::SampleBytes,
+    Axis::ShardBytes,
+    Axis::Members,
+    Axis::Codec,
+    Axis::Compressibility,
+    Axis::Operation,
+    Axis::Block,
+    Axis::Access,
+];
 
 /// What may differ between cells that read a target in one way. Of these a verdict chooses the depth, the engine, the
 /// buffers, and how the batches of a job are fetched.
@@ -114,6 +133,9 @@ pub const WAY: Axes = &[
     Axis::Prefetch,
     Axis::DecodeThreads,
 ];
+
+/// Axes in which cells agree that bear one load, however they read.
+pub const LOAD: Axes = &[Axis::Load, Axis::Pace, Axis::Job, Axis::Accelerators, Axis::Checkpoint];
 
 /// What may differ where engines are compared at one depth.
 // Not `FileAdvice`: it is a setting of the load, and its difference would be taken for that of the engines.
@@ -135,10 +157,14 @@ pub const ENGINES_AT_ANY_DEPTH: Axes = &[
 
 /// What may differ between a packed layout and the files that hold the same samples: how they lie, and how they are
 /// therefore read.
+// Not `Compressibility`: other bytes are no other layout.
 pub const LAYOUTS: Axes = &[
     Axis::Dataset,
     Axis::Layout,
     Axis::SampleBytes,
+    Axis::ShardBytes,
+    Axis::Members,
+    Axis::Codec,
     Axis::Operation,
     Axis::Block,
     Axis::Access,
@@ -149,6 +175,9 @@ pub const LAYOUTS: Axes = &[
     Axis::Connections,
     Axis::Threads,
 ];
+
+/// What sets datasets of one layout and one size of samples apart. Bytes of a sample as it is stored follow from it.
+pub const FORMS: Axes = &[Axis::ShardBytes, Axis::Members, Axis::Codec, Axis::Compressibility];
 
 /// What may differ between reading a dataset and reading its copy on another target: all but the load and the cache tier.
 pub const COPY: Axes = &[
@@ -196,6 +225,19 @@ pub const SIZES: Axes = &[
     Axis::Dataset,
     Axis::SampleBytes,
     Axis::Block,
+    Axis::Depth,
+    Axis::Threads,
+    Axis::Streams,
+    Axis::Connections,
+    Axis::ShuffleBuffer,
+];
+
+/// What may differ in one grid of shard sizes and depths, and what follows from them. Samples differ as they are stored, by
+/// what a shard puts beside them.
+pub const SHARDS: Axes = &[
+    Axis::Dataset,
+    Axis::SampleBytes,
+    Axis::ShardBytes,
     Axis::Depth,
     Axis::Threads,
     Axis::Streams,
@@ -299,11 +341,15 @@ impl Datasets for Run {
 
 impl Axis {
     /// Every axis.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 39] = [
         Self::Target,
         Self::Dataset,
         Self::Layout,
         Self::SampleBytes,
+        Self::ShardBytes,
+        Self::Members,
+        Self::Codec,
+        Self::Compressibility,
         Self::Engine,
         Self::StandIn,
         Self::Advice,
@@ -348,6 +394,10 @@ impl Axis {
             "dataset" => Self::Dataset,
             "layout" => Self::Layout,
             "sample_size" => Self::SampleBytes,
+            "shard_size" => Self::ShardBytes,
+            "members" => Self::Members,
+            "codec" => Self::Codec,
+            "compressibility" => Self::Compressibility,
             "engine" => Self::Engine,
             "madvise" => Self::Advice,
             "fadvise" => Self::FileAdvice,
@@ -395,7 +445,14 @@ impl Cell {
             Axis::Engine => Coordinate::Word(&self.engine),
             Axis::StandIn => Coordinate::if_word(self.stands_in_for.as_deref()),
             // What is said of the cell and is no field of its own.
-            Axis::Advice | Axis::FileAdvice | Axis::ConnectionsSet | Axis::Other => self.said(axis),
+            Axis::ShardBytes
+            | Axis::Members
+            | Axis::Codec
+            | Axis::Compressibility
+            | Axis::Advice
+            | Axis::FileAdvice
+            | Axis::ConnectionsSet
+            | Axis::Other => self.said(axis),
             Axis::Operation => Coordinate::Word(self.operation.as_str()),
             Axis::Block => Coordinate::Count(self.block_bytes),
             Axis::Pages => Coordinate::if_word(self.pages.as_ref().map(Word::as_str)),
@@ -424,6 +481,17 @@ impl Cell {
         }
     }
 
+    /// The value that the scenario says of it along an axis; `None` where it says none.
+    pub fn said_along(&self, axis: Axis) -> Option<&str> {
+        self.axes.iter().find(|words| words.axis() == axis).map(|words| words.value.as_str())
+    }
+
+    /// What sets its dataset apart from others of its layout and sample size, in the order of the scenario's keys. Nothing
+    /// where the scenario lists no several.
+    pub fn form(&self) -> impl Iterator<Item = &AxisWords> {
+        self.axes.iter().filter(|words| FORMS.contains(&words.axis()))
+    }
+
     /// What the scenario says of an axis that no field holds.
     fn said(&self, axis: Axis) -> Coordinate<'_> {
         let words = self.axes.iter().filter(|one| one.axis() == axis);
@@ -435,7 +503,7 @@ impl Cell {
 
 /// As the scenario says, else as the dataset does.
 fn layout<'a>(cell: &'a Cell, run: &'a impl Datasets) -> Coordinate<'a> {
-    let said = cell.axes.iter().find(|one| one.axis() == Axis::Layout).map(|one| one.value.as_str());
+    let said = cell.said_along(Axis::Layout);
     Coordinate::if_word(said.or_else(|| Some(run.dataset(cell.dataset)?.layout.as_str())))
 }
 

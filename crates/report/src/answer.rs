@@ -21,8 +21,9 @@ use crate::words;
 // What scrolls away is not read: twenty lines fit the smallest terminal in use (24 rows) with the prompt below.
 /// Lines of an answer at most.
 const LINES_MAX: usize = 20;
-/// Lines of what `size` found at most.
-const FOUND_LINES: usize = 7;
+/// Lines of what `size` found at most, and of one search.
+const FOUND_LINES: usize = 8;
+const SEARCH_LINES: usize = 2;
 /// Lines of each part at most; reasons, then what is open, have what the others leave.
 const NEED_LINES: usize = 2;
 const GATE_LINES: usize = 2;
@@ -194,7 +195,8 @@ fn why(summary: &Summary, writer: Writer, room: usize) -> Vec<String> {
         .unjudged
         .iter()
         .map(|one| vec![format!("{}: {}", one.target, words::read_verdict::no_verdict(&one.reason))]);
-    let searched = summary.sizings.iter().map(|one| vec![sizing(one, &words::sizing::sentence(one))]);
+    let searched =
+        summary.sizings.iter().map(|one| vec![words::sizing::row(one, &words::sizing::sentence(one))]);
     let mut said: Vec<Vec<String>> = judged.iter().map(of_verdict).chain(unjudged).chain(searched).collect();
     spell_out(said.iter_mut().flatten());
     let mut lines = Vec::new();
@@ -210,14 +212,19 @@ fn why(summary: &Summary, writer: Writer, room: usize) -> Vec<String> {
     lines
 }
 
-/// What `size` found, a line for each target and engine.
+/// What `size` found, a line for each target, engine and way of reading.
 fn found(summary: &Summary, writer: Writer) -> Vec<String> {
-    let line = |one: &Sizing| writer.below("SIZE", &sizing(one, &words::sizing::finding(one)), 1);
-    summary.sizings.iter().take(FOUND_LINES).flat_map(line).collect()
-}
-
-fn sizing(one: &Sizing, words: &str) -> String {
-    format!("{} {}: {words}", one.target, one.engine)
+    let words = |one: &Sizing| words::sizing::row(one, &words::sizing::finding(one));
+    let mut lines = Vec::new();
+    for one in &summary.sizings {
+        let own = writer.below("SIZE", &words(one), SEARCH_LINES);
+        // Whole ones alone: of one that is cut neither the way of reading nor what it feeds may be lost.
+        if lines.len() + own.len() > FOUND_LINES {
+            break;
+        }
+        lines.extend(own);
+    }
+    lines
 }
 
 /// What no word of the verdicts goes beyond.

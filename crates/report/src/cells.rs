@@ -93,18 +93,18 @@ impl Conditions {
             return Self { shared: head::panel(one), own: vec![String::new()] };
         }
         // What all panels share is said once above the table, so that the column holds what tells their rows apart.
-        let all: Vec<String> = panels.iter().map(words::curve::conditions).collect();
-        let parts: Vec<Vec<&str>> = all.iter().map(|words| words.split(", ").collect()).collect();
-        let is_shared = |at: usize, part: &str| parts.iter().all(|of| of.get(at) == Some(&part));
-        let of_panel = |of: &Vec<&str>, shared: bool| {
+        let parts: Vec<[String; 7]> = panels.iter().map(words::curve::parts).collect();
+        let is_shared = |at: usize, part: &str| parts.iter().all(|of| of[at] == part);
+        let of_panel = |of: &[String; 7], shared: bool| {
             let kept = of.iter().enumerate().filter(|(at, part)| is_shared(*at, part) == shared);
-            kept.map(|(_, part)| *part).collect::<Vec<_>>().join(", ")
+            let kept = kept.map(|(_, part)| part.as_str()).filter(|part| !part.is_empty());
+            kept.collect::<Vec<_>>().join(", ")
         };
         let lines: Vec<String> = panels.iter().map(head::panel_line).collect();
         // Lines differ where samples do: each size of sample has a line of its own in bytes.
         let has_one_line = lines.iter().all(|line| *line == lines[0]);
         let own =
-            |(of, line): (&Vec<&str>, &String)| of_panel(of, false) + if has_one_line { "" } else { line };
+            |(of, line): (&[String; 7], &String)| of_panel(of, false) + if has_one_line { "" } else { line };
         let shared_line = lines.first().filter(|_| has_one_line).map_or("", String::as_str);
         Self {
             shared: parts.first().map(|of| of_panel(of, true) + shared_line).unwrap_or_default(),

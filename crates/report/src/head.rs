@@ -88,8 +88,8 @@ pub(crate) fn data(summary: &Summary) -> Vec<String> {
         let held_by = summary.targets.iter().find(|target| target.name == figures.dataset.target);
         figures.access.is_empty() && held_by.is_some_and(|target| !target.storage)
     };
-    let datasets: Vec<&DatasetFigures> =
-        summary.datasets.iter().filter(|figures| !is_null(figures)).collect();
+    let datasets: Vec<(usize, &DatasetFigures)> =
+        summary.datasets.iter().enumerate().filter(|(_, figures)| !is_null(figures)).collect();
     if datasets.is_empty() && !summary.datasets.is_empty() {
         return vec!["none: the null target reads nothing".to_owned()];
     }
@@ -108,16 +108,19 @@ pub(crate) fn data(summary: &Summary) -> Vec<String> {
         };
         format!("{lead}{files}; {moved}")
     };
-    let kinds = by_key(datasets.into_iter().map(|figures| (files(summary, figures), figures)));
+    let kinds =
+        by_key(datasets.into_iter().map(|(index, figures)| (files(summary, index, figures), figures)));
     kinds.into_iter().map(sentence).collect()
 }
 
-fn files(summary: &Summary, figures: &DatasetFigures) -> String {
+fn files(summary: &Summary, index: usize, figures: &DatasetFigures) -> String {
     let dataset = &figures.dataset;
+    let cell = summary.cells.iter().find(|cell| cell.cell.dataset == index);
+    let form = cell.and_then(|cell| words::form::of_cell(&cell.cell));
     let target = summary.targets.iter().find(|target| target.name == dataset.target);
     let is_device = target.is_some_and(|target| fact(target, "device_node").is_some());
     let what = if is_device { device_words(dataset) } else { files_words(dataset) };
-    std::iter::once(what).chain(figures.access.iter().cloned()).collect::<Vec<_>>().join(", ")
+    std::iter::once(what).chain(form).chain(figures.access.iter().cloned()).collect::<Vec<_>>().join(", ")
 }
 
 /// `a device of 512 MiB, samples of 114,660 B`.

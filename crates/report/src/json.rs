@@ -147,6 +147,8 @@ struct VerdictObject<'a> {
     sentence: String,
     /// Why, clause by clause.
     why: Vec<String>,
+    /// What the storage does not reach the line with, or only with: other ways in which it was read, and checkpoints, in words.
+    unreached: Vec<String>,
     /// What is said of each need: reads, then the parts of checkpoints.
     needs: Vec<NeedVerdictObject<'a>>,
     /// What the verdict on reads is about; null where nothing was measured or no reads are asked for, and for a DEMO. This and
@@ -273,6 +275,9 @@ struct CellObject<'a> {
     block_bytes: u64,
     /// Bytes of one sample.
     sample_bytes: Option<f64>,
+    /// What sets its dataset apart from others of its layout and sample size, in words; empty where the scenario lists no
+    /// several.
+    form: String,
     /// Repetitions behind the figures.
     repetitions: u32,
     /// Samples per second.
@@ -335,6 +340,9 @@ struct SizingObject<'a> {
     target: &'a str,
     /// What issued the reads.
     engine: &'a str,
+    /// What sets the way in which it was read apart from the others that were searched of this target, in words; empty for one
+    /// alone.
+    way: String,
     /// What was searched: `accelerators`, `readers`, `queue_depth` or `prefetch`.
     axis: &'a str,
     /// Share of their time that accelerators had to be busy: 0 to 1.
@@ -474,12 +482,14 @@ impl<'a> VerdictObject<'a> {
         let accelerators = summary.need.as_ref().map_or(0, |need| need.accelerators);
         let reads = verdict.of_reads();
         let chosen = verdict.cell().and_then(|name| summary.cell(name));
+        let unreached = reads.into_iter().flat_map(|reads| &reads.unreached);
         let fresh = |cell: &'a CellSummary| cell.confirmed.as_ref().and_then(Measurement::figures);
         Self {
             target: &verdict.target,
             verdict: Word::of(verdict.demo, verdict.judgement()),
             sentence: words::verdict::sentence(verdict),
             why: words::verdict::reasons(verdict),
+            unreached: unreached.map(words::read_verdict::unreached).collect(),
             needs: NeedVerdictObject::all(verdict),
             scope: reads.and_then(|reads| reads.scope.as_ref()).map(ScopeObject::of),
             line_samples_per_s: reads.and_then(|reads| reads.line_samples_per_s),
@@ -594,6 +604,7 @@ impl<'a> CellObject<'a> {
             connections: cell.connections,
             block_bytes: cell.block_bytes,
             sample_bytes: summary.sample_bytes,
+            form: words::form::all(cell.form()),
             repetitions: figures.repetitions,
             samples_per_s: Estimate::of(&figures.samples_per_s),
             bytes_per_s: Estimate::of(&figures.bps),
@@ -621,6 +632,7 @@ impl<'a> SizingObject<'a> {
         Self {
             target: &sizing.target,
             engine: &sizing.engine,
+            way: words::curve::way(&sizing.apart),
             axis: &sizing.axis,
             utilization: sizing.threshold,
             meets: sizing.meets.as_ref().map(EdgeObject::of),

@@ -2,7 +2,7 @@
 
 use analysis::{CellSummary, Figures, Measurement, Paced, Percentile, Summary, Table, View};
 
-use record::Axis;
+use record::{Axis, AxisWords};
 
 use crate::grid::{Column, Filling, Grid, Width};
 use crate::group::distinct;
@@ -269,12 +269,16 @@ impl<'a> Apart<'a> {
 
     /// The values of one of them.
     pub(crate) fn words(&self, cell: &CellSummary) -> String {
-        let words = self.names.iter().filter_map(|name| value(cell, name)).map(|(value, unit)| {
-            match value.parse().ok().filter(|_| unit == "B") {
+        let along =
+            self.names.iter().filter_map(|name| cell.cell.axes.iter().find(|axis| axis.name == *name));
+        let words = along.map(|along| {
+            let AxisWords { value, unit, .. } = along;
+            let plain = || match value.parse().ok().filter(|_| unit == "B") {
                 // Axes hold plain numbers of bytes, so that records can be read by programs.
                 Some(bytes) => feed::format_bytes(bytes),
                 None => format!("{value}{unit}"),
-            }
+            };
+            words::form::words(along).unwrap_or_else(plain)
         });
         words.collect::<Vec<_>>().join(" ")
     }

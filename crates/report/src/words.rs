@@ -10,6 +10,7 @@ pub(crate) mod curve;
 pub(crate) mod diagnosis;
 pub(crate) mod epochs;
 pub(crate) mod flag;
+pub mod form;
 pub(crate) mod gap;
 pub(crate) mod gate;
 pub(crate) mod kinds;

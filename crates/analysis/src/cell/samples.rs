@@ -19,6 +19,6 @@ pub(crate) fn are_read_again(dataset: &Dataset) -> bool {
 
 /// Bytes of a sample as the scenario asks for it; absent for data that were there before.
 pub(crate) fn payload(cell: &Cell) -> Option<f64> {
-    let words = cell.axes.iter().find(|words| words.axis() == Axis::SampleBytes)?;
-    words.value.parse().ok().filter(|bytes: &f64| bytes.is_finite() && *bytes > 0.0)
+    let said = cell.said_along(Axis::SampleBytes)?;
+    said.parse().ok().filter(|bytes: &f64| bytes.is_finite() && *bytes > 0.0)
 }

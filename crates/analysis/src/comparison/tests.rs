@@ -222,6 +222,30 @@ fn targets_are_paired_by_what_their_cells_do_and_by_engine_where_both_have_it() 
     assert_eq!(found.headlines[0].target, "disk");
 }
 
+/// Two forms of a dataset that store as many bytes are read of each of two targets; the second names them the other way round.
+#[test]
+fn targets_are_paired_form_by_form() {
+    let mut run = sample("r", &vec![vec![[100.0; 5]; 3]; 4]);
+    let mut other = run.run.targets[0].clone();
+    other.name = "bucket".to_owned();
+    run.run.targets.push(other);
+    let cells = [("disk", "gzip"), ("disk", "zstd"), ("bucket", "zstd"), ("bucket", "gzip")];
+    for (cell, (target, codec)) in run.run.cells.iter_mut().zip(cells) {
+        (cell.target, cell.queue_depth) = (target.to_owned(), 8);
+        let words =
+            record::AxisWords { name: "codec".to_owned(), value: codec.to_owned(), unit: String::new() };
+        cell.axes.push(words);
+    }
+    for (cell, values) in run.cells.iter_mut().zip([100.0, 50.0, 100.0, 50.0]) {
+        cell.reps.iter_mut().for_each(|rep| rep.values.values_mut().for_each(|value| *value = values));
+    }
+    let found = compare_targets(&run, "disk", "bucket", &Margins::INTERLEAVED).unwrap();
+    let percent = |cell: &CellComparison| (cell.effects[0].ratio.mean * 100.0).round() as u64;
+    let ratios: Vec<(&str, u64)> =
+        found.cells.iter().map(|cell| (cell.label.as_str(), percent(cell))).collect();
+    assert_eq!(ratios, [("io_uring, codec gzip, depth 8", 50), ("io_uring, codec zstd, depth 8", 200)]);
+}
+
 fn any_value() -> impl Strategy<Value = Option<f64>> {
     prop_oneof![
         Just(None),

@@ -11,7 +11,7 @@ fn is_shown(axis: Axis) -> bool {
 
 /// How the samples of a cell lie, where the scenario says so.
 pub(super) fn layout(cell: &Cell) -> Option<String> {
-    cell.axes.iter().find(|words| words.axis() == Axis::Layout).map(|words| words.value.clone())
+    cell.said_along(Axis::Layout).map(str::to_owned)
 }
 
 /// Which axes along which a curve usually runs set it apart from others instead.

@@ -80,6 +80,7 @@ pub(super) fn unfounded(source: &Source<'_>, target: &str, chosen: Option<&CellS
         cell: chosen.map(|cell| cell.cell.cell.clone()),
         engine: chosen.map(CellSummary::engine_label),
         queue_depth: chosen.map(|cell| cell.cell.queue_depth),
+        form: chosen.into_iter().flat_map(|cell| cell.cell.form()).cloned().collect(),
         played: None,
         conditions: chosen.map_or_else(Vec::new, |cell| conditions::of_cell(&source.cells, cell)),
         need: source.cells.need.as_ref().map_or_else(|_| String::new(), |need| need.label.clone()),

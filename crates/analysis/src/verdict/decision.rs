@@ -175,7 +175,7 @@ fn within_scope(source: &Source<'_>, cell: &CellSummary, verdict: ReadVerdict) -
     let hosts = verdict.scope.as_ref().map_or(0, Scope::hosts_open);
     let target_share = source.cells.need.as_ref().map_or(1.0, |need| need.utilization);
     let apart = least_au(cell).filter(|least_au| *least_au < target_share);
-    let eligibility = choice::Eligibility::of(&source.cells);
+    let eligibility = choice::Eligibility::of(&source.cells, &cell.cell.target);
     let cause = match eligibility.loader_depth.filter(|_| !eligibility.is_reached(cell)) {
         // The reach of the loader is asked first: it is a fact of this host, whatever others do.
         _ if verdict.judgement != Judgement::Feeds => return verdict,

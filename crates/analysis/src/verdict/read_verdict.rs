@@ -1,6 +1,7 @@
 //! What can be said of the reads that a need asks for.
 
 use feed::{Interval, Judgement};
+use record::AxisWords;
 
 use super::cause::Cause;
 use super::conditions::Condition;
@@ -25,6 +26,9 @@ pub struct ReadVerdict {
     pub engine: Option<String>,
     /// Depth of that cell.
     pub queue_depth: Option<u32>,
+    /// What sets the dataset of that cell apart from others of its layout and sample size; empty where the scenario lists no
+    /// several.
+    pub form: Vec<AxisWords>,
     /// The training job of that cell; absent for other loads, and without figures of the repetitions it rests on.
     pub played: Option<Played>,
     /// How that cell was read, as far as the verdict could be taken for one on another way of reading the target.

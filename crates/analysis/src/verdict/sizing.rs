@@ -9,6 +9,8 @@ use crate::cell::cells::Cells;
 use crate::cell::flag::{Flag, Gravity};
 use crate::cell::gap::Gap;
 use crate::cell::rate::Rate;
+use crate::curve::Panel;
+use crate::verdict::way_apart::WayApart;
 
 /// What a search along one axis found on one target, in one way of reading it.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +19,8 @@ pub struct Sizing {
     pub target: String,
     /// Its engine.
     pub engine: String,
+    /// What sets the way in which it was read apart from the others that were searched.
+    pub apart: WayApart,
     /// What was searched: `accelerators`, `readers`, `queue_depth`, `prefetch`.
     pub axis: String,
     /// The hardest value that met the target: the most accelerators, the fewest readers.
@@ -99,11 +103,16 @@ impl Sizing {
 pub(crate) fn of(cells: &Cells<'_>, axis: &str) -> Vec<Sizing> {
     let planned: Vec<&Cell> = cells.all.iter().map(|cell| &cell.cell).collect();
     let rows = search_rows(cells, &planned, axis);
-    let of_row = |row: &Vec<SearchValue>| {
-        let tried: Vec<&CellSummary> = row.iter().map(|one| &cells.all[one.cell]).collect();
-        sizing(&tried, axis)
+    let tried = |row: &Vec<SearchValue>| row.iter().map(|one| &cells.all[one.cell]).collect();
+    let rows: Vec<Vec<&CellSummary>> = rows.iter().map(tried).collect();
+    let ways: Vec<(&str, Panel)> =
+        rows.iter().map(|row| (row[0].cell.target.as_str(), Panel::of(row[0]))).collect();
+    let of_row = |(row, (target, way)): (&Vec<&CellSummary>, &(&str, Panel))| {
+        let of_target = ways.iter().filter(|(other, _)| other == target);
+        let others: Vec<&Panel> = of_target.map(|(_, other)| other).collect();
+        sizing(row, axis, WayApart::of(way, &others))
     };
-    rows.iter().filter_map(of_row).collect()
+    rows.iter().zip(&ways).filter_map(of_row).collect()
 }
 
 /// One value of a row along which an edge is searched.
@@ -163,7 +172,7 @@ fn may_differ(cell: &Cell, axis: Axis, prefetch_follows: bool) -> Vec<Axis> {
     but
 }
 
-fn sizing(cells: &[&CellSummary], axis: &str) -> Option<Sizing> {
+fn sizing(cells: &[&CellSummary], axis: &str, apart: WayApart) -> Option<Sizing> {
     let first = cells.first()?;
     let threshold = first.cell.training.as_ref()?.threshold;
     let edges: Vec<Edge> = cells.iter().filter_map(|cell| edge(cell, axis)).collect();
@@ -173,6 +182,7 @@ fn sizing(cells: &[&CellSummary], axis: &str) -> Option<Sizing> {
     Some(Sizing {
         target: first.cell.target.clone(),
         engine: first.engine_label(),
+        apart,
         axis: axis.to_owned(),
         tried: edges.len(),
         misses: edges.get(met).cloned(),

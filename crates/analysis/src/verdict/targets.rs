@@ -164,7 +164,7 @@ fn no_verdict(cells: Cells<'_>, target: &str) -> Option<NoVerdict> {
     if let Some(of_line) = offers.reduce(f64::max) {
         return Some(NoVerdict::OffersLess { of_line });
     }
-    let named = choice::Eligibility::of(&cells).accelerators;
+    let named = choice::Eligibility::of(&cells, target).accelerators;
     let jobs = of_target().filter(|cell| cell.figures().is_some());
     let accelerators = jobs.filter_map(|cell| Some(cell.cell.training.as_ref()?.accelerators));
     if let Some(played) = accelerators.filter(|played| *played != named).max() {

@@ -1,11 +1,14 @@
 //! Other ways of reading a target that do not reach the line, beside its verdict.
 
 use record::CheckpointPlan;
+use record::axis::{self, agree};
 
+use super::way_apart::WayApart;
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::figures::Figures;
+use crate::cell::operation;
 use crate::curve::Panel;
-use crate::curve::treatment::{Caching, FromMemory};
+use crate::curve::treatment::FromMemory;
 use crate::verdict::source::Source;
 
 /// Ways named one by one; the others are counted.
@@ -53,32 +56,17 @@ pub struct ClearsOtherwise {
     pub more: usize,
 }
 
-/// What sets one way of reading a target apart from another: what is the same is absent.
-#[derive(Debug, Clone, PartialEq)]
-pub struct WayApart {
-    /// How samples lie.
-    pub layout: Option<String>,
-    /// Bytes of a sample.
-    pub sample_bytes: Option<f64>,
-    /// What is done over and over, and bytes of one read at most.
-    pub pieces: Option<(String, u64)>,
-    /// Order of the reads.
-    pub access: Option<String>,
-    /// Caches of this client before the storage.
-    pub caching: Option<Caching>,
-}
-
 /// The furthest from its line first, and at most three of them.
 ///
 /// Of the ways in which `judged`'s target was read from storage, all but that of `judged` itself.
 pub(crate) fn beside(source: &Source<'_>, judged: &CellSummary) -> Vec<Unreached> {
-    let Some((own, others)) = other_ways(source, judged) else { return Vec::new() };
-    let mut short: Vec<WayMeasured<'_>> = others.filter(|way| way.reaches_at.is_none()).collect();
+    let (own, others) = ways(source, judged);
+    let mut short: Vec<&WayMeasured> = others.iter().filter(|way| way.reaches_at.is_none()).collect();
     // By the best cell of each: a way is as far from its line as its best depth is.
     short.sort_by(|a, b| a.of_line.1.total_cmp(&b.of_line.1));
     let more = short.len().saturating_sub(NAMED_MAX);
     let named = short.iter().take(NAMED_MAX).map(|way| Unreached::Otherwise {
-        apart: WayApart::of(way.panel, own),
+        apart: WayApart::of(&way.way, &[&own]),
         of_line: way.of_line,
         depths: way.depths,
     });
@@ -87,40 +75,46 @@ pub(crate) fn beside(source: &Source<'_>, judged: &CellSummary) -> Vec<Unreached
 
 /// The first other way that reaches the line, and how many more do.
 pub(crate) fn clearing(source: &Source<'_>, judged: &CellSummary) -> Option<ClearsOtherwise> {
-    let (own, others) = other_ways(source, judged)?;
-    let mut clearing = others.filter_map(|way| Some((way.panel, way.reaches_at?)));
-    let (panel, queue_depth) = clearing.next()?;
-    Some(ClearsOtherwise { apart: WayApart::of(panel, own), queue_depth, more: clearing.count() })
+    let (own, others) = ways(source, judged);
+    let mut clearing = others.iter().filter_map(|other| Some((&other.way, other.reaches_at?)));
+    let (way, queue_depth) = clearing.next()?;
+    Some(ClearsOtherwise { apart: WayApart::of(way, &[&own]), queue_depth, more: clearing.count() })
 }
 
-/// The way in which `judged` was read, and the others in which its target was read from storage.
-fn other_ways<'a>(
-    source: &'a Source<'_>,
-    judged: &'a CellSummary,
-) -> Option<(&'a Panel, impl Iterator<Item = WayMeasured<'a>>)> {
-    let is_own = |panel: &&Panel| panel.holds(&source.cells, judged);
-    let own = source.panels.iter().find(is_own)?;
-    let others = source.panels.iter().filter(move |panel| !is_own(panel));
+/// The way in which `judged` was read, and the others in which its target was read from storage under the same load.
+fn ways(source: &Source<'_>, judged: &CellSummary) -> (Panel, Vec<WayMeasured>) {
+    let cells = &source.cells;
+    let own = Panel::of(judged);
+    let mut others: Vec<(Panel, Vec<&CellSummary>)> = Vec::new();
+    let of_target = cells.all.iter().filter(|cell| cell.cell.target == judged.cell.target);
+    // Panels are of closed loops alone, and a job is read in several ways as they are.
+    let alike = of_target.filter(|cell| {
+        operation::moves_samples(&cell.cell) && agree(cells, &judged.cell, &cell.cell, axis::LOAD)
+    });
+    for cell in alike.filter(|cell| !own.is_way_of(cells, cell)) {
+        match others.iter_mut().find(|(way, _)| way.is_way_of(cells, cell)) {
+            Some((_, read_so)) => read_so.push(cell),
+            None => others.push((Panel::of(cell), vec![cell])),
+        }
+    }
     // What came from the page cache says nothing of the storage, neither for it nor against it.
-    let others = others.filter(|panel| panel.lets_come() == FromMemory::Nothing);
-    Some((own, others.filter_map(|panel| WayMeasured::of(source, panel, &judged.cell.target))))
+    others.retain(|(way, _)| way.lets_come() == FromMemory::Nothing);
+    let measured = others.into_iter().filter_map(|(way, cells)| WayMeasured::of(way, &cells));
+    (own, measured.collect())
 }
 
 /// One way in which a target was read, against its line.
-struct WayMeasured<'a> {
-    panel: &'a Panel,
+struct WayMeasured {
+    way: Panel,
     of_line: (f64, f64),
     depths: (u32, u32),
     /// The shallowest depth that clears the line where nothing forbids to say so; absent when none does.
     reaches_at: Option<u32>,
 }
 
-impl<'a> WayMeasured<'a> {
+impl WayMeasured {
     /// Nothing without figures and a line.
-    fn of(source: &Source<'_>, panel: &'a Panel, target: &str) -> Option<Self> {
-        let curves = panel.curves.iter().filter(|curve| curve.target == target);
-        let cells: Vec<&CellSummary> =
-            curves.flat_map(|curve| &curve.cells).map(|index| &source.cells.all[*index]).collect();
+    fn of(way: Panel, cells: &[&CellSummary]) -> Option<Self> {
         let measured = || cells.iter().filter_map(|cell| Some((cell.cell.queue_depth, cell.figures()?)));
         let shares = || measured().filter_map(|(_, figures)| figures.of_line);
         let depths = || measured().map(|(depth, _)| depth);
@@ -128,28 +122,15 @@ impl<'a> WayMeasured<'a> {
         let clearing =
             cells.iter().filter(|cell| cell.clears() && cell.figures().is_some_and(Figures::is_valid));
         let reaches_at = clearing.map(|cell| cell.cell.queue_depth).min();
-        Some(Self { panel, of_line, depths: (depths().min()?, depths().max()?), reaches_at })
-    }
-}
-
-impl WayApart {
-    fn of(panel: &Panel, own: &Panel) -> Self {
-        let is_other = panel.block_bytes != own.block_bytes || panel.operation != own.operation;
-        Self {
-            layout: panel.layout.clone().filter(|_| panel.layout != own.layout),
-            sample_bytes: panel.sample_bytes.filter(|_| panel.sample_bytes != own.sample_bytes),
-            pieces: is_other.then(|| (panel.operation.clone(), panel.block_bytes)),
-            access: (panel.access != own.access).then(|| panel.access.clone()),
-            caching: (!panel.is_treated_like(own)).then(|| panel.caching.clone()),
-        }
+        Some(Self { way, of_line, depths: (depths().min()?, depths().max()?), reaches_at })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Unreached, WayApart};
-    use crate::ReadVerdict;
+    use super::Unreached;
     use crate::fixture::{Builder, need_in_bytes, rep};
+    use crate::{ReadVerdict, WayApart};
 
     /// A need without a size, and one cell for each share of the line, of ever larger samples.
     fn verdict(shares: &[f64], edit: impl FnOnce(&mut Builder)) -> ReadVerdict {
@@ -247,8 +228,6 @@ mod tests {
 
     #[test]
     fn a_way_is_told_by_what_sets_it_apart_alone() {
-        let same =
-            || WayApart { layout: None, sample_bytes: None, pieces: None, access: None, caching: None };
         let apart = |edit: fn(&mut record::Cell)| {
             let alike = |builder: &mut Builder| {
                 builder.edit_cell("c1", |cell| cell.dataset = 1);
@@ -261,18 +240,22 @@ mod tests {
         };
         let pieces = |operation: &str, bytes| Some((operation.to_owned(), bytes));
         let smaller = apart(|cell| cell.block_bytes = 4_096);
-        assert_eq!(smaller, WayApart { pieces: pieces("read", 4_096), ..same() });
+        assert_eq!(smaller, WayApart { pieces: pieces("read", 4_096), ..WayApart::default() });
         let whole = apart(|cell| cell.operation = "read_file".into());
-        assert_eq!(whole, WayApart { pieces: pieces("read", 100_000), ..same() }, "whole files are judged");
+        assert_eq!(
+            whole,
+            WayApart { pieces: pieces("read", 100_000), ..WayApart::default() },
+            "whole files are judged"
+        );
         let ordered = apart(|cell| cell.access = "sequential".into());
-        assert_eq!(ordered, WayApart { access: Some("sequential".to_owned()), ..same() });
+        assert_eq!(ordered, WayApart { access: Some("sequential".to_owned()), ..WayApart::default() });
         let cold = apart(|cell| cell.cache = "cold".into());
         assert!(cold.caching.is_some());
-        assert_eq!(WayApart { caching: None, ..cold }, same());
+        assert_eq!(WayApart { caching: None, ..cold }, WayApart::default());
         let packed = apart(|cell| {
             let (name, value) = ("layout".to_owned(), "webdataset".to_owned());
             cell.axes = vec![record::AxisWords { name, value, unit: String::new() }];
         });
-        assert_eq!(packed, WayApart { layout: Some("webdataset".to_owned()), ..same() });
+        assert_eq!(packed, WayApart { layout: Some("webdataset".to_owned()), ..WayApart::default() });
     }
 }

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use feed::units::{format_bytes, group_digits};
 use plan::{Cache, Codec, DatasetSpec, Distribution, FILES_PER_FOLDER, Layout, Plan, Task};
 use prepare::Prepared;
+use record::AxisWords;
 
 use crate::args::InputArgs;
 use crate::exit::{Exit, Failure};
@@ -114,15 +115,28 @@ fn played(target: &plan::Target, emulation: &plan::Emulation) -> String {
 
 fn datasets(plan: &Plan) -> Vec<String> {
     let places = plan.places().into_iter();
-    places.map(|(target, dataset)| data(&plan.targets[target], &plan.datasets[dataset])).collect()
+    let data = |(target, dataset): (usize, usize)| {
+        let target = &plan.targets[target];
+        format!("{}{}: {}", target.name, form(plan, dataset), data(target, &plan.datasets[dataset]))
+    };
+    places.map(data).collect()
+}
+
+/// Which of several forms a dataset is: `, 64 MiB shards, codec none`.
+fn form(plan: &Plan, dataset: usize) -> String {
+    // The plan says it of cells alone: a dataset by itself knows no others.
+    let cell = plan.cells.iter().find(|cell| cell.dataset == dataset);
+    let axes: Vec<AxisWords> = cell.into_iter().flat_map(|cell| &cell.axes).map(describe::axis).collect();
+    let form = report::words::form::all(&axes);
+    if form.is_empty() { form } else { format!(", {form}") }
 }
 
 fn data(target: &plan::Target, spec: &DatasetSpec) -> String {
     match spec {
-        _ if !target.config.is_storage() => format!("{}: none", target.name),
+        _ if !target.config.is_storage() => "none".to_owned(),
         DatasetSpec::Generate(generate) if generate.packing.is_some() => {
             let imagined = prepare::planned(spec).and_then(|_| Prepared::imagined(spec));
-            format!("{}: {}, to be written once and reused", target.name, shards(generate, imagined.as_ref()))
+            format!("{}, to be written once and reused", shards(generate, imagined.as_ref()))
         }
         DatasetSpec::Generate(plan::Generate {
             samples,
@@ -131,8 +145,7 @@ fn data(target: &plan::Target, spec: &DatasetSpec) -> String {
             files_per_folder,
             ..
         }) => format!(
-            "{}: {} files of {} B{} ({}){} to be written once and reused",
-            target.name,
+            "{} files of {} B{} ({}){} to be written once and reused",
             group_digits(*samples),
             group_digits(*sample_bytes),
             spread(*distribution),
@@ -144,16 +157,13 @@ fn data(target: &plan::Target, spec: &DatasetSpec) -> String {
             if let Some(order) = &existing.order {
                 let reads = feed::counted_noun(order.reads, "read");
                 let files = feed::counted_noun(order.files, "file");
-                return format!(
-                    "{}: {reads} of {files}, as `{}` lists them, never written",
-                    target.name, order.at
-                );
+                return format!("{reads} of {files}, as `{}` lists them, never written", order.at);
             }
             match existing.layout {
                 Some(layout) if layout != Layout::Files => {
-                    format!("{}: the {} shards found there{which}, never written", target.name, layout.name())
+                    format!("the {} shards found there{which}, never written", layout.name())
                 }
-                _ => format!("{}: the files found there{which}, never written", target.name),
+                _ => format!("the files found there{which}, never written"),
             }
         }
     }

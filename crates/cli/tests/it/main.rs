@@ -12,6 +12,7 @@ mod emulated;
 mod export;
 mod export_templates;
 mod faults;
+mod forms;
 mod ganesha;
 mod gate;
 mod harness;

@@ -25,7 +25,7 @@ fn bench_of(bytes: &str, rounds: u64) -> Bench {
 }
 
 /// Starts a run and ends it by a signal once so many repetitions are recorded; the folder of its record.
-fn stopped(bench: &Bench, command: &[&str], number: libc::c_int, after: usize) -> String {
+pub(crate) fn stopped(bench: &Bench, command: &[&str], number: libc::c_int, after: usize) -> String {
     let mut child = bench.spawn(command);
     until(&mut child, || bench.reps_so_far() >= after);
     signal(&child, number);

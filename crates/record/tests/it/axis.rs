@@ -85,6 +85,10 @@ fn changes(cell: &Cell) -> Vec<(&'static str, Change, Vec<Axis>)> {
         ("pages", |cell| cell.pages = Some("huge".into()), vec![Axis::Pages]),
         ("durability", |cell| cell.durability = Some("full".into()), vec![Axis::Durability]),
         ("auto_group", |cell| cell.auto_group = None, vec![]),
+        ("shard size", |cell| cell.axes.push(words("shard_size")), vec![Axis::ShardBytes]),
+        ("members of samples", |cell| cell.axes.push(words("members")), vec![Axis::Members]),
+        ("codec", |cell| cell.axes.push(words("codec")), vec![Axis::Codec]),
+        ("compressibility", |cell| cell.axes.push(words("compressibility")), vec![Axis::Compressibility]),
         ("axes", |cell| cell.axes.push(words("unheard_of")), vec![Axis::Other]),
     ]
 }

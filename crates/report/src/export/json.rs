@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use analysis::{RepFigures, Summary, by_repetition};
-use record::{Cell, Outcome, Role, RunRecord};
+use record::{Axis, Cell, Outcome, Role, RunRecord};
 use serde_json::{Map, Value, json};
 
 use super::{Export, gap};
@@ -43,6 +43,7 @@ fn push(text: &mut String, value: &Value) {
 /// What tells a cell from others.
 fn settings(record: &RunRecord, cell: &Cell) -> Map<String, Value> {
     let variant = record.run.variant.as_ref().map(|variant| variant.name.as_str());
+    let number = |axis| cell.said_along(axis).and_then(|value| value.parse::<u64>().ok());
     let object = json!({
         "run_id": record.run.run_id,
         "started": record.run.started,
@@ -66,6 +67,10 @@ fn settings(record: &RunRecord, cell: &Cell) -> Map<String, Value> {
         "tier": cell.tier,
         "copy": cell.copy,
         "durability": cell.durability,
+        "shard_bytes": number(Axis::ShardBytes),
+        "members": number(Axis::Members),
+        "codec": cell.said_along(Axis::Codec),
+        "compressible_percent": number(Axis::Compressibility),
     });
     if let Value::Object(object) = object { object } else { Map::new() }
 }

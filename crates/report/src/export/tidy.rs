@@ -1,13 +1,13 @@
 //! Tidy CSV (RFC 4180): one row for each figure of each repetition of each cell.
 
 use analysis::{RepFigures, Summary, by_repetition};
-use record::{Cell, RunRecord};
+use record::{Axis, Cell, RunRecord};
 
 use super::json::{outcome, role};
 use super::{Export, gap};
 use crate::words;
 
-const COLUMNS: [&str; 27] = [
+const COLUMNS: [&str; 31] = [
     "run_id",
     "scenario",
     "variant",
@@ -35,6 +35,10 @@ const COLUMNS: [&str; 27] = [
     "tier",
     "copy_to",
     "durability",
+    "shard_bytes",
+    "members",
+    "codec",
+    "compressible_percent",
 ];
 
 /// Every figure of every repetition in a row of its own. What makes no point has one row without a metric, whose
@@ -93,10 +97,11 @@ fn number(number: Option<u32>) -> String {
     number.map(|number| number.to_string()).unwrap_or_default()
 }
 
-fn row(record: &RunRecord, cell: &Cell, which: [String; 5], figure: [&str; 4]) -> [String; 27] {
+fn row(record: &RunRecord, cell: &Cell, which: [String; 5], figure: [&str; 4]) -> [String; 31] {
     let run = &record.run;
     let [role, rep, rank, round, outcome] = which;
     let [metric, unit, value, gap] = figure.map(str::to_owned);
+    let said = |axis| cell.said_along(axis).unwrap_or_default().to_owned();
     [
         run.run_id.clone(),
         run.scenario.clone(),
@@ -125,5 +130,9 @@ fn row(record: &RunRecord, cell: &Cell, which: [String; 5], figure: [&str; 4]) -
         cell.tier.as_ref().map(|tier| tier.policy.clone()).unwrap_or_default(),
         cell.copy.as_ref().map(|copy| copy.to.clone()).unwrap_or_default(),
         cell.durability.as_ref().map(ToString::to_string).unwrap_or_default(),
+        said(Axis::ShardBytes),
+        said(Axis::Members),
+        said(Axis::Codec),
+        said(Axis::Compressibility),
     ]
 }

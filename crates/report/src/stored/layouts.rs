@@ -8,7 +8,7 @@ use crate::group::once_by_key;
 use crate::number::{grouped, interval, times};
 use crate::page::Block;
 use crate::side::noted;
-use crate::words::order;
+use crate::words::{self, order};
 
 pub(super) fn blocks(summary: &Summary) -> Vec<Block<'static>> {
     let mut lines = streamed(summary);
@@ -140,9 +140,11 @@ fn gains(summary: &Summary) -> Grid {
         .without_unknown()
 }
 
-/// The samples and the order of the reads, for several may stand side by side.
+/// How they are packed and the order of the reads, for several may stand side by side.
 fn note(summary: &Summary, gain: &LayoutGain) -> String {
-    let access = summary.cells.get(gain.packed).map(|cell| cell.cell.access.to_string()).unwrap_or_default();
+    let packed = summary.cells.get(gain.packed).map(|cell| &cell.cell);
+    let form = packed.and_then(words::form::of_cell).unwrap_or_default();
+    let access = packed.map(|cell| cell.access.to_string()).unwrap_or_default();
     let doubt = if gain.is_doubtful { "doubtful, see the table of cells" } else { "" };
-    noted([access, doubt.to_owned()])
+    noted([form, access, doubt.to_owned()])
 }

@@ -5,13 +5,14 @@ use analysis::{CellSummary, Rate, Summary};
 use crate::grid::Grid;
 use crate::number::RateUnit;
 use crate::page::Block;
+use crate::words::form;
 
 /// Tables, and sentences below them.
 pub(super) fn blocks_of(grids: impl IntoIterator<Item = Grid>, lines: Vec<String>) -> Vec<Block<'static>> {
     grids.into_iter().map(Block::Grid).chain([Block::lines("", lines)]).collect()
 }
 
-/// A layout, an order and a tier of a cell, as far as they are not the usual ones.
+/// A layout, a form, an order and a tier of a cell, as far as they are not the usual ones.
 pub(super) fn way(summary: &Summary, cell: &CellSummary) -> String {
     let layout = summary.datasets.get(cell.cell.dataset).map(|figures| figures.dataset.layout.as_str());
     // The word "files" is said only where something else could be meant.
@@ -27,7 +28,8 @@ pub(super) fn way(summary: &Summary, cell: &CellSummary) -> String {
     });
     let sample = sample(summary, cell);
     let job = cell.cell.training.is_some().then(|| "training".to_owned());
-    let parts = layout.into_iter().chain(sample).chain([cell.cell.access.to_string()]).chain(job).chain(tier);
+    let stored = layout.into_iter().chain(sample).chain(form::of_cell(&cell.cell));
+    let parts = stored.chain([cell.cell.access.to_string()]).chain(job).chain(tier);
     parts.collect::<Vec<_>>().join(", ")
 }
 

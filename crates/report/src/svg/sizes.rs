@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use analysis::{CellSummary, Summary};
-use record::axis::{self, Axis, agree, alike};
+use record::axis::{self, Axes, Axis, agree, alike};
 
 use super::chart::{Chart, PlotPanel, cut};
 use super::curves::any_storage;
@@ -26,6 +26,7 @@ const GRIDS_MAX: usize = 12;
 enum Size {
     Sample,
     Block,
+    Shard,
 }
 
 impl Size {
@@ -33,6 +34,7 @@ impl Size {
         match self {
             Self::Sample => cell.sample_bytes.unwrap_or(0.0).round() as u64,
             Self::Block => cell.cell.block_bytes,
+            Self::Shard => shard_bytes(cell).unwrap_or(0),
         }
     }
 
@@ -40,6 +42,15 @@ impl Size {
         match self {
             Self::Sample => Axis::SampleBytes,
             Self::Block => Axis::Block,
+            Self::Shard => Axis::ShardBytes,
+        }
+    }
+
+    /// What may differ in one grid.
+    fn may_differ(self) -> Axes {
+        match self {
+            Self::Sample | Self::Block => axis::SIZES,
+            Self::Shard => axis::SHARDS,
         }
     }
 
@@ -47,7 +58,7 @@ impl Size {
     fn other(self) -> Self {
         match self {
             Self::Sample => Self::Block,
-            Self::Block => Self::Sample,
+            Self::Block | Self::Shard => Self::Sample,
         }
     }
 
@@ -55,8 +66,14 @@ impl Size {
         match self {
             Self::Sample => "sample",
             Self::Block => "block",
+            Self::Shard => "shard",
         }
     }
+}
+
+/// Bytes of a shard, where the scenario lists several.
+fn shard_bytes(cell: &CellSummary) -> Option<u64> {
+    cell.cell.said_along(Axis::ShardBytes)?.parse().ok()
 }
 
 struct Grid<'a> {
@@ -112,17 +129,23 @@ fn grids(summary: &Summary) -> Vec<Grid<'_>> {
         let at = place(&mut of_each, |first| is_same(first, cell, Size::Sample), || cell);
         is_same(of_each[at], cell, Size::Block)
     });
+    let shares_other = |one: &CellSummary, two: &CellSummary, size: Size| match size {
+        // By what the scenario says: as they are stored, the same samples take other bytes in other shards.
+        Size::Shard => one.cell.said_along(Axis::SampleBytes) == two.cell.said_along(Axis::SampleBytes),
+        Size::Sample | Size::Block => is_same(one, two, size.other()),
+    };
     let mut found = Vec::new();
-    for size in [Size::Sample, Size::Block] {
+    for size in [Size::Sample, Size::Block, Size::Shard] {
         // Where each size of samples has one of blocks, as where a sample is read at once, rows of samples differ in both.
         let is_free = size == Size::Sample && blocks_follow;
         let belongs = |group: &[&CellSummary], cell: &CellSummary| {
             let place = |cell: &CellSummary| (size.of(cell), cell.cell.queue_depth);
-            (is_free || is_same(group[0], cell, size.other()))
-                && alike(summary, &group[0].cell, &cell.cell, axis::SIZES)
+            (is_free || shares_other(group[0], cell, size))
+                && alike(summary, &group[0].cell, &cell.cell, size.may_differ())
                 && group.iter().all(|other| place(other) != place(cell))
         };
-        let mut groups = grid::groups(shown.iter().copied(), belongs);
+        let of_size = shown.iter().copied().filter(|cell| size != Size::Shard || shard_bytes(cell).is_some());
+        let mut groups = grid::groups(of_size, belongs);
         groups.retain(|group| {
             distinct(group, |cell| size.of(cell)).len() > 1
                 && distinct(group, depth).len() > 1
@@ -208,7 +231,14 @@ impl<'a> Grid<'a> {
 }
 
 fn table(grids: &[Grid<'_>]) -> PlotTable {
-    let names = ["target", "engine", "sample B", "block B", "depth", "MB/s", "of line, %", "note"];
+    // A column of dashes in nearly every run, else.
+    let any_shards = grids.iter().any(|grid| grid.cells.iter().any(|cell| shard_bytes(cell).is_some()));
+    let shard = |of: String| any_shards.then_some(of);
+    let names = |shard: Option<String>| {
+        let of_read = ["target", "engine", "sample B", "block B"].map(str::to_owned);
+        let figures = ["depth", "MB/s", "of line, %", "note"].map(str::to_owned);
+        of_read.into_iter().chain(shard).chain(figures).collect()
+    };
     let mut rows: Vec<Vec<String>> = Vec::new();
     for grid in grids {
         for size in &grid.rows {
@@ -217,19 +247,23 @@ fn table(grids: &[Grid<'_>]) -> PlotTable {
                 let figures = cell.figures();
                 let share = figures.and_then(|figures| figures.of_line);
                 let dash = || "-".to_owned();
-                rows.push(vec![
+                let of_read = [
                     cell.cell.target.clone(),
                     cell.engine_label(),
                     Size::Sample.of(cell).to_string(),
                     cell.cell.block_bytes.to_string(),
+                ];
+                let shard = shard(shard_bytes(cell).map_or_else(dash, |bytes| bytes.to_string()));
+                let figures = [
                     depth.to_string(),
                     figures.map_or_else(dash, |of| crate::number::three_digits(of.bps.mean / 1e6)),
                     share.map_or_else(dash, |share| crate::number::three_digits(share * 100.0)),
                     side::absent(cell).unwrap_or_default(),
-                ]);
+                ];
+                rows.push(of_read.into_iter().chain(shard).chain(figures).collect());
             }
         }
     }
     rows.dedup();
-    PlotTable { columns: names.map(str::to_owned).to_vec(), rows }
+    PlotTable { columns: names(shard("shard B".to_owned())), rows }
 }

@@ -16,7 +16,8 @@ pub(crate) fn facts(summary: &Summary) -> Vec<Facts> {
 
 fn of_job(summary: &Summary, job: &Job<'_>) -> Facts {
     let training = job.training;
-    let job_words = format!("{}; {}", job.settings(), job.way());
+    let form = words::form::of_cell(&job.cell.cell);
+    let job_words = [job.settings(), job.way()].into_iter().chain(form).collect::<Vec<_>>().join("; ");
     let mut said = vec![("job", job_words), ("stall", stalled(job)), ("AU", utilization(job))];
     if let Some(diagnosis) = &training.diagnosis {
         said.push(("why", reasons(diagnosis)));

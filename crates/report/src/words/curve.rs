@@ -1,33 +1,76 @@
 //! Panels and curves of throughput against depth.
 
-use analysis::{Caching, Curve, Distinction, Panel, Shape, TierSize, Treatment};
+use analysis::{Caching, Curve, Distinction, Panel, Shape, TierSize, Treatment, WayApart};
 use feed::{Operation, Words as _};
 use record::Axis;
 
+use super::form;
+
 /// `114,660 B samples, 128 KiB blocks, shuffled_epoch, bypass`.
 pub(crate) fn conditions(panel: &Panel) -> String {
-    conditions_in_lines(panel).join(", ")
+    said(&parts(panel))
+}
+
+/// The same without the form, for a place that has said it.
+pub(super) fn conditions_beside_form(panel: &Panel) -> String {
+    let [layout, samples, _form, rest @ ..] = parts(panel);
+    format!("{}, {}", said(&[layout, samples]), said(&rest))
 }
 
 /// The same, with several treatments of the page cache apart.
 pub(crate) fn conditions_in_lines(panel: &Panel) -> Vec<String> {
-    let samples = panel.sample_bytes.map_or_else(|| "samples of unknown size".to_owned(), samples);
-    let layout = panel.layout.as_ref().map(|layout| format!("{layout}, ")).unwrap_or_default();
-    let pieces = pieces(&panel.operation, panel.block_bytes);
-    let read = format!("{layout}{samples}, {pieces}, {}", panel.access);
-    match treatments(&panel.treatments) {
-        Some(treatments) => vec![read, treatments],
-        None => vec![format!("{read}, {}", caching(&panel.caching))],
+    let [read @ .., page_cache, tier] = parts(panel);
+    match panel.treatments.len() {
+        0 | 1 => vec![said(&[said(&read), page_cache, tier])],
+        _ => vec![said(&read), page_cache],
     }
 }
 
+/// How samples lie, their size, their form, what is done, in which order, and which caches lie before it. Each has its place,
+/// and is empty where there is nothing to say.
+pub(crate) fn parts(panel: &Panel) -> [String; 7] {
+    let samples = panel.sample_bytes.map_or_else(|| "samples of unknown size".to_owned(), samples);
+    let [page_cache, tier] = match treatments(&panel.treatments) {
+        Some(all) => [all, String::new()],
+        None => caches(&panel.caching),
+    };
+    [
+        panel.layout.clone().unwrap_or_default(),
+        samples,
+        form::all(&panel.form),
+        pieces(&panel.operation, panel.block_bytes),
+        panel.access.clone(),
+        page_cache,
+        tier,
+    ]
+}
+
+fn said(parts: &[String]) -> String {
+    let parts = parts.iter().map(String::as_str).filter(|words| !words.is_empty());
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// What sets one way of reading apart from another: `256 KiB samples, random`.
+pub(crate) fn way(apart: &WayApart) -> String {
+    let pieces = apart.pieces.as_ref().map(|(operation, bytes)| pieces(operation, *bytes));
+    let parts = [
+        apart.layout.clone(),
+        apart.sample_bytes.map(samples),
+        Some(form::all(&apart.form)),
+        pieces,
+        apart.access.clone(),
+        apart.caching.as_ref().map(caching),
+    ];
+    said(&parts.map(Option::unwrap_or_default))
+}
+
 /// `114,660 B samples`.
-pub(super) fn samples(bytes: f64) -> String {
+fn samples(bytes: f64) -> String {
     format!("{} samples", feed::format_bytes(bytes.round() as u64))
 }
 
 /// `128 KiB blocks`, `files in 128 KiB pieces`, `writes of 128 KiB blocks`.
-pub(super) fn pieces(operation: &str, block_bytes: u64) -> String {
+fn pieces(operation: &str, block_bytes: u64) -> String {
     let block = feed::format_bytes(block_bytes);
     match Operation::of_word(operation) {
         Some(Operation::ReadFile) => format!("files in {block} pieces"),
@@ -37,13 +80,16 @@ pub(super) fn pieces(operation: &str, block_bytes: u64) -> String {
 }
 
 /// `bypass`, `cold, lru tier of 10 GB`.
-pub(super) fn caching(of: &Caching) -> String {
-    match &of.tier {
-        None => of.page_cache.to_string(),
-        Some(TierSize { capacity_bytes, policy }) => {
-            format!("{}, {policy} tier of {}", of.page_cache, feed::format_bytes(*capacity_bytes))
-        }
-    }
+fn caching(of: &Caching) -> String {
+    said(&caches(of))
+}
+
+/// The treatment of the page cache, and a tier where there is one.
+fn caches(of: &Caching) -> [String; 2] {
+    let tier = of.tier.as_ref().map(|TierSize { capacity_bytes, policy }| {
+        format!("{policy} tier of {}", feed::format_bytes(*capacity_bytes))
+    });
+    [of.page_cache.to_string(), tier.unwrap_or_default()]
 }
 
 /// `from storage: bypass (io_uring, nfs3), cold (mmap)`, by targets where an engine read in both ways; nothing for one

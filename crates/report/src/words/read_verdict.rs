@@ -2,13 +2,13 @@
 
 use analysis::{
     Cause, ClearsOtherwise, Condition, Flag, LoadScope, NoLine, NoVerdict, NothingMeasured, Percentile,
-    Played, ReadVerdict, Scope, Unreached, WayApart,
+    Played, ReadVerdict, Scope, Unreached,
 };
 use feed::{Durability, counted_noun, format_bps, format_bytes, group_digits};
 use record::CheckpointPlan;
 
 use super::share::{of_line, percent, utilization};
-use super::{curve, diagnosis, flag, gap, need, slow_ranks};
+use super::{curve, diagnosis, flag, form, gap, need, slow_ranks};
 use crate::number::cut_percent;
 
 /// What a demo is.
@@ -108,7 +108,9 @@ fn main_clause(of: &ReadVerdict) -> String {
         Cause::OthersAbove { queue_depth, share } => {
             format!("short {at}, but depth {queue_depth} stood at {} of the line", of_line(*share))
         }
-        Cause::AskedFailed { reason } => format!("what was asked for failed: {}", gap::words(reason)),
+        Cause::AskedFailed { reason } => {
+            format!("what was asked for failed{}: {}", behind(" at ", of), gap::words(reason))
+        }
         Cause::TooFewRepetitions { made } => {
             format!("too few repetitions {at}: {made} of the 3 that an interval needs")
         }
@@ -135,7 +137,8 @@ fn job_clause(of: &ReadVerdict, played: &Played, engine: &str) -> Option<String>
     match of.cause {
         Cause::Clears { .. } => {
             let (fetch, target) = (fetch(of, played), percent(played.target));
-            Some(format!("{} with {fetch}: AU {au} (target {target}), {engine}", of.need))
+            let form = behind(", ", of);
+            Some(format!("{} with {fetch}: AU {au} (target {target}), {engine}{form}", of.need))
         }
         Cause::Short { .. } => {
             // Where both round to the same, one digit more tells them apart.
@@ -155,13 +158,21 @@ const fn from_or_at(is_first: bool) -> &'static str {
     if is_first { "from" } else { "at" }
 }
 
-/// `at depth 32 (io_uring)`, `with 8 readers, prefetch 8 (io_uring)`.
+/// `at depth 32 (io_uring)`, `with 8 readers, prefetch 8 (io_uring)`, `from depth 8 (io_uring, 64 MiB shards)`.
 fn place(of: &ReadVerdict, preposition: &str) -> String {
+    // In the first clause, which every page has room for: of several forms nothing else says which one is judged.
+    let form = behind(", ", of);
     match (&of.played, &of.engine, of.queue_depth) {
-        (Some(played), Some(engine), _) => format!("with {} ({engine})", fetch(of, played)),
-        (_, Some(engine), Some(depth)) => format!("{preposition} depth {depth} ({engine})"),
+        (Some(played), Some(engine), _) => format!("with {} ({engine}{form})", fetch(of, played)),
+        (_, Some(engine), Some(depth)) => format!("{preposition} depth {depth} ({engine}{form})"),
         _ => "in no cell".to_owned(),
     }
+}
+
+/// The form that is judged, behind these letters; nothing where there are no several.
+fn behind(letters: &str, of: &ReadVerdict) -> String {
+    let form = form::all(&of.form);
+    if form.is_empty() { form } else { format!("{letters}{form}") }
 }
 
 /// How batches were fetched: `8 readers, prefetch 8`.
@@ -293,7 +304,7 @@ fn condition(of: &Condition) -> String {
                                  page cache"
                 .to_owned()
         }
-        Condition::OneOfSeveral(panel) => curve::conditions(panel),
+        Condition::OneOfSeveral(panel) => curve::conditions_beside_form(panel),
         Condition::WholeFiles { names_dropped } => {
             let names = if *names_dropped { "" } else { ", names possibly in memory" };
             format!("files opened one by one{names}")
@@ -322,7 +333,7 @@ pub(crate) fn unreached(of: &Unreached) -> String {
     match of {
         Unreached::Otherwise { apart, of_line: (low, high), depths } => {
             let not = if *high < 1.0 { "not" } else { "not proven" };
-            let (way, from, to) = (way(apart), points(*low), points(*high));
+            let (way, from, to) = (curve::way(apart), points(*low), points(*high));
             // Depths that all reach the same share are one figure.
             if from == to {
                 return format!("{not} at {way}: {to} % of its line");
@@ -346,21 +357,12 @@ pub(crate) fn unreached(of: &Unreached) -> String {
 
 /// `not confirmed: clears at 128 KiB blocks, depth 2, and in 1 other way`.
 fn clears(of: &ClearsOtherwise) -> String {
-    let first = format!("not confirmed: clears at {}, depth {}", way(&of.apart), of.queue_depth);
+    let first = format!("not confirmed: clears at {}, depth {}", curve::way(&of.apart), of.queue_depth);
     if of.more == 0 {
         first
     } else {
         format!("{first}, and in {}", counted_noun(of.more as u64, "other way"))
     }
-}
-
-/// What sets one way of reading apart from another: `256 KiB samples, random`.
-fn way(apart: &WayApart) -> String {
-    let samples = apart.sample_bytes.map(curve::samples);
-    let pieces = apart.pieces.as_ref().map(|(operation, bytes)| curve::pieces(operation, *bytes));
-    let caching = apart.caching.as_ref().map(curve::caching);
-    let parts = [apart.layout.clone(), samples, pieces, apart.access.clone(), caching];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Hundredths, cut and not rounded: 99.7 is not 100.

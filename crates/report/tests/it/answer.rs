@@ -1,4 +1,4 @@
-use analysis::{Edge, Sizing, Summary, summarise};
+use analysis::{Edge, Sizing, Summary, WayApart, summarise};
 use record::RunRecord;
 use report::{Screen, Surroundings, answer};
 
@@ -66,6 +66,7 @@ fn a_search_ends_with_what_it_found() {
     summary.sizings = vec![Sizing {
         target: "nvme".to_owned(),
         engine: "io_uring".to_owned(),
+        apart: WayApart::default(),
         axis: "accelerators".to_owned(),
         meets: Some(Edge {
             value: 21,

@@ -7,6 +7,7 @@ mod checks;
 mod comparison;
 mod export;
 mod export_text;
+mod forms;
 mod hostile;
 mod html;
 mod json;

@@ -170,6 +170,41 @@ fn many_ways_of_reading_are_cut_to_what_one_figure_holds_and_it_says_so() {
 }
 
 #[test]
+fn shard_sizes_are_rows_of_the_plot_of_sizes_though_their_samples_differ_as_stored() {
+    const SHARDS: [u64; 2] = [64 << 20, 256 << 20];
+    let of_payloads = |payloads: [u64; 2]| {
+        let (mut record, seconds) = made(&Made { sizes: &SHARDS, ..Made::USUAL });
+        for (dataset, beside) in record.run.datasets.iter_mut().zip([340.0, 338.0]) {
+            dataset.sample_bytes = 114_660.0 + beside;
+        }
+        for cell in &mut record.run.cells {
+            let axis = |name: &str, bytes: u64| record::AxisWords {
+                name: name.to_owned(),
+                value: bytes.to_string(),
+                unit: "B".to_owned(),
+            };
+            cell.block_bytes = 1 << 20;
+            cell.axes.retain(|axis| axis.name != "sample_size");
+            cell.axes.push(axis("sample_size", payloads[cell.dataset]));
+            cell.axes.push(axis("shard_size", SHARDS[cell.dataset]));
+        }
+        plot(&record, &seconds, "sizes")
+    };
+    let plot = of_payloads([114_660; 2]).unwrap();
+    let words: Vec<String> = words(&plot.svg).into_iter().map(|one| one.words).collect();
+    assert!(
+        ["64 MiB", "256 MiB", "shard"].iter().all(|row| words.iter().any(|words| words == row)),
+        "{words:?}"
+    );
+    let shard = plot.table.columns.iter().position(|name| name == "shard B").unwrap();
+    for bytes in SHARDS.map(|bytes| bytes.to_string()) {
+        let rows = plot.table.rows.iter().filter(|row| row[shard] == bytes).count();
+        assert_eq!(rows * 2, plot.table.rows.len());
+    }
+    assert!(of_payloads([114_660, 131_072]).is_none(), "shards of other samples are no row beside these");
+}
+
+#[test]
 fn a_record_without_repetitions_has_no_plots() {
     let (mut record, _) = made(&Made::USUAL);
     record.lines.clear();

@@ -190,14 +190,17 @@ fn exports_have_the_new_columns_last_and_the_new_figures() {
     let table = report::export::csv(&record, &summary).text;
     let header = table.lines().next().unwrap();
     assert!(
-        header.ends_with("gap,layout,streams,shuffle_buffer,checkpoint,tier,copy_to,durability"),
+        header.ends_with(
+            "gap,layout,streams,shuffle_buffer,checkpoint,tier,copy_to,durability,shard_bytes,members,codec,\
+             compressible_percent"
+        ),
         "{header}"
     );
     for metric in ["tier_hits_last", "cache_share_last", "checkpoint_bps", "checkpoints_overrun", "epochs"] {
         assert!(table.contains(&format!(",{metric},")), "{metric}");
     }
     let tier = table.lines().find(|line| line.contains("tier_hits_last")).unwrap();
-    assert!(tier.ends_with(",webdataset,16,1000,,lru,,"), "{tier}");
+    assert!(tier.ends_with(",webdataset,16,1000,,lru,,,,,,"), "{tier}");
     let objects = report::export::jsonl(&record, &summary).text;
     assert!(objects.contains("\"displacement\":0.62") && objects.contains("\"outcome\":\"overrun\""));
 }

@@ -7,6 +7,8 @@ use crate::list::{Axis, Item};
 use crate::reader::Field;
 use crate::value::Size;
 
+use super::forms::Form;
+
 /// Alignment to which a block is rounded up by default: a page, and no file system asks for more.
 pub(super) const BLOCK_ALIGN_BYTES: u64 = 4096;
 
@@ -24,7 +26,7 @@ const STAT_BLOCK_BYTES: u32 = 4096;
 /// Room for the entries that one `getdents64` returns: about 2,000 names of the generated kind.
 const LIST_BLOCK_BYTES: u32 = 64 << 10;
 
-/// A sample size, where it was written, and how such samples lie.
+/// A sample size, where it was written, and how such samples lie: what is known of one dataset.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sample {
     /// `None` for files of the user's whose size nobody stated.
@@ -32,6 +34,8 @@ pub(super) struct Sample {
     pub(super) span: Option<Span>,
     /// `None` for files of the user's whose layout nobody stated.
     pub(super) layout: Option<Layout>,
+    /// What sets their dataset apart from others of this size and layout.
+    pub(super) form: Form,
 }
 
 impl Sample {

@@ -2,7 +2,7 @@
 
 use plan::{Access, Cache, Cell, Engine, Layout, Operation, Task};
 
-use crate::diagnostic::{Problem, Problems, Span};
+use crate::diagnostic::{Problem, Problems};
 use crate::host::HostFacts;
 use crate::reader::{Field, Plain as _};
 
@@ -81,7 +81,6 @@ pub(super) fn expand(
 pub(super) fn refuse_too_many(
     targets: &[&Resolved<'_>],
     datasets: &Datasets,
-    layout_span: Option<Span>,
     load: &Load,
 ) -> Option<Problem> {
     // Numbers of 128 bits: the product of seven lists of a thousand values leaves 64.
@@ -97,22 +96,14 @@ pub(super) fn refuse_too_many(
     };
     let ways: u128 =
         targets.iter().map(|target| target.ways.iter().map(|way| of_way(target, way)).sum::<u128>()).sum();
-    amounts::too_many_cells(per_way.saturating_mul(ways), &lists(targets, datasets, layout_span, load))
+    amounts::too_many_cells(per_way.saturating_mul(ways), &lists(targets, datasets, load))
 }
 
 /// The lists that multiply cells.
-pub(super) fn lists(
-    targets: &[&Resolved<'_>],
-    datasets: &Datasets,
-    layout_span: Option<Span>,
-    load: &Load,
-) -> Vec<List> {
+pub(super) fn lists(targets: &[&Resolved<'_>], datasets: &Datasets, load: &Load) -> Vec<List> {
     let list = |span, length, what| List { span, length, what };
-    let samples = datasets.samples.first().and_then(|sample| sample.span);
-    let shared = [
-        list(None, targets.len(), "targets"),
-        list(layout_span, datasets.layouts, "layouts"),
-        list(samples, datasets.samples.len() / datasets.layouts.max(1), "sample sizes"),
+    let of_all = list(None, targets.len(), "targets");
+    let of_load = [
         list(load.tasks.first().and_then(|task| task.span), load.tasks.len(), "operations"),
         list(load.blocks.span, load.blocks.count(Operation::Read), "block sizes"),
         list(load.pages.span, load.pages.count(true), "kinds of pages"),
@@ -122,7 +113,12 @@ pub(super) fn lists(
     ];
     let of_targets = targets.iter().filter_map(|target| target.network.as_ref());
     let of_targets = of_targets.map(|network| list(network.span(), network.count(), "connections"));
-    shared.into_iter().chain(load.schedule.lists.iter().copied()).chain(of_targets).collect()
+    let shared = datasets.lists.iter().copied().chain(of_load);
+    std::iter::once(of_all)
+        .chain(shared)
+        .chain(load.schedule.lists.iter().copied())
+        .chain(of_targets)
+        .collect()
 }
 
 /// Length of the axis of connections.

@@ -1,4 +1,4 @@
-//! The datasets: one for each sample size.
+//! The datasets: one for each layout, sample size and form.
 
 use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER, FileOrder, Layout, Operation};
 
@@ -12,7 +12,9 @@ use crate::written::{Columns, Dataset, Document};
 use super::amounts;
 use super::block::{Blocks, Sample};
 use super::device::Devices;
+use super::forms::{self, Form, Forms};
 use super::packing::{self, Content, Written};
+use super::schedule::List;
 use super::spread;
 use super::task::Task;
 
@@ -36,6 +38,8 @@ pub(super) struct Datasets {
     pub(super) samples: Vec<Sample>,
     /// Layouts that are compared.
     pub(super) layouts: usize,
+    /// The lists that multiply them.
+    pub(super) lists: Vec<List>,
     /// What is written over begins here in `specs`, in the order of `samples`; 0 where nothing is only read.
     written_from: usize,
 }
@@ -118,26 +122,55 @@ fn generated(document: &Document, need: Option<&feed::Need>, problems: &mut Prob
         distribution: distribution?,
         files_per_folder: written.files_per_folder.value_or(FILES_PER_FOLDER)?,
         seed: written.seed.value_or(SEED_DEFAULT)?,
-        compressible_percent: written.compressibility.value_or(0)?,
         beside_others: written.beside_others.value_or(false)?,
         ..plan::Generate::NONE
     };
+    let of_layouts: Vec<_> =
+        layouts.iter().map(|layout| Forms::of_layout(written, layout.layout)).collect::<Option<_>>()?;
+    let count = sizes.len() * of_layouts.iter().map(Forms::count).sum::<usize>();
+    let lists = lists(written, (&layouts, &sizes), count);
+    // Before any is made: each is read by a cell or more, and a product of lists can be larger than the memory.
+    if let Some(problem) = amounts::too_many_cells(count as u128, &lists) {
+        problems.push(problem);
+        return None;
+    }
     let (mut specs, mut samples) = (Vec::new(), Vec::new());
-    for layout in &layouts {
+    for (layout, forms) in layouts.iter().zip(&of_layouts) {
         spread::refuse_layout(written, *layout, shared.distribution, problems)?;
         for sample in &sizes {
-            specs.push(of_size(written, *layout, *sample, shared, problems)?);
-            samples.push(Sample { layout: Some(layout.layout), ..*sample });
+            packing::refuse_same_shards(forms, sample, problems)?;
+            for form in forms.all() {
+                let sample = Sample { layout: Some(layout.layout), form, ..*sample };
+                specs.push(of_sample(written, *layout, &sample, shared, problems)?);
+                samples.push(sample);
+            }
         }
     }
-    Some(Datasets { origin: Origin::Generate, specs, samples, layouts: layouts.len(), written_from: 0 })
+    let layouts = layouts.len();
+    Some(Datasets { origin: Origin::Generate, specs, samples, layouts, lists, written_from: 0 })
 }
 
-/// One dataset: a layout and a sample size.
-fn of_size(
+/// The lists that multiply to `count` datasets.
+fn lists(written: &Dataset, (layouts, sizes): (&[Written], &[Sample]), count: usize) -> Vec<List> {
+    let list = |span, length, what| List { span, length, what };
+    let sample_size = sizes.first().and_then(|sample| sample.span);
+    let mut lists = vec![
+        list(written.layout.span(), layouts.len(), "layouts"),
+        list(sample_size, sizes.len(), "sample sizes"),
+    ];
+    lists.extend(forms::lists(written));
+    if lists.iter().map(|list| list.length).product::<usize>() == count {
+        return lists;
+    }
+    // No product: a list means nothing in one of the layouts.
+    vec![list(written.layout.span(), count, "datasets")]
+}
+
+/// One dataset.
+fn of_sample(
     written: &Dataset,
     layout: Written,
-    sample: Sample,
+    sample: &Sample,
     shared: plan::Generate,
     problems: &mut Problems,
 ) -> Option<DatasetSpec> {
@@ -147,8 +180,16 @@ fn of_size(
         problems.push(problem);
         return None;
     }
-    let packing = packing::of_layout(written, layout, &Content { samples, sample_bytes }, problems)?;
-    Some(DatasetSpec::Generate(plan::Generate { samples, sample_bytes, packing, ..shared }))
+    let content = Content { samples, sample_bytes, form: sample.form };
+    let packing = packing::of_layout(written, layout, &content, problems)?;
+    let compressible_percent = sample.form.compressible_percent.map_or(0, |choice| choice.value);
+    Some(DatasetSpec::Generate(plan::Generate {
+        samples,
+        sample_bytes,
+        packing,
+        compressible_percent,
+        ..shared
+    }))
 }
 
 fn sample_sizes(written: &Field<crate::list::Axis<Size>>, need: Option<&feed::Need>) -> Option<Vec<Sample>> {
@@ -156,11 +197,15 @@ fn sample_sizes(written: &Field<crate::list::Axis<Size>>, need: Option<&feed::Ne
         return Some(axis.value.0.iter().map(written_sample).collect());
     }
     let bytes = need?.sample_bytes().map_or(SAMPLE_DEFAULT_BYTES, |bytes| (bytes.round() as u64).max(1));
-    Some(vec![Sample { bytes: Some(bytes), span: None, layout: None }])
+    Some(vec![of_bytes(bytes, None)])
 }
 
 fn written_sample(item: &Item<Size>) -> Sample {
-    Sample { bytes: Some(item.value.0), span: Some(item.span), layout: None }
+    of_bytes(item.value.0, Some(item.span))
+}
+
+fn of_bytes(bytes: u64, span: Option<Span>) -> Sample {
+    Sample { bytes: Some(bytes), span, layout: None, form: Form::default() }
 }
 
 /// As many samples as reach the size, at least one.
@@ -203,7 +248,14 @@ fn existing(
     };
     let samples = vec![Sample { layout, ..sample }];
     let specs = vec![DatasetSpec::Existing(spec)];
-    Some(Datasets { origin: Origin::Existing, specs, samples, layouts: 1, written_from: 0 })
+    Some(Datasets {
+        origin: Origin::Existing,
+        specs,
+        samples,
+        layouts: 1,
+        lists: Vec::new(),
+        written_from: 0,
+    })
 }
 
 /// The layout of the user's files. Where it is absent it is found later, unless a stated sample size says that files

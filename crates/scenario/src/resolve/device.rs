@@ -8,6 +8,7 @@ use crate::words::Origin;
 use crate::written::{Address, Document};
 
 use super::block::Sample;
+use super::forms::Form;
 
 /// What to write so that a device is read.
 const READ_ONLY: &str =
@@ -56,7 +57,7 @@ impl Devices {
     pub(super) fn sample(&self, need: Option<&feed::Need>, problems: &mut Problems) -> Option<Sample> {
         // Files have a mean size that can be found; of a device nothing says where one sample ends.
         let Some(device) = self.first() else {
-            return Some(Sample { bytes: None, span: None, layout: None });
+            return Some(Sample { bytes: None, span: None, layout: None, form: Form::default() });
         };
         let example = "for example dataset.sample_size = \"1 MiB\"";
         if let Some(folder) = self.folder {
@@ -73,6 +74,11 @@ impl Devices {
             );
             problems.push(problem.at(device, "is a block device").help(example));
         }
-        bytes.map(|bytes| Sample { bytes: Some(bytes), span: None, layout: Some(Layout::Files) })
+        bytes.map(|bytes| Sample {
+            bytes: Some(bytes),
+            span: None,
+            layout: Some(Layout::Files),
+            form: Form::default(),
+        })
     }
 }

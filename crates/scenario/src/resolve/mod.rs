@@ -17,6 +17,7 @@ mod dataset;
 mod device;
 mod engine;
 mod expect;
+mod forms;
 mod gate;
 mod hold;
 mod limits;
@@ -109,7 +110,7 @@ pub(crate) fn plan(
     let mut specs = datasets.as_ref().map(|datasets| datasets.specs.clone());
     if let (Some(specs), Some(cells)) = (&specs, &cells) {
         if let (Some((datasets, load)), Some(measure)) = (parts, &measure) {
-            let lists = cells::lists(&usable, datasets, written.dataset.layout.span(), load);
+            let lists = cells::lists(&usable, datasets, load);
             amounts::Run { written: &written.measure, cells, specs, measure, lists: &lists }
                 .refuse_long(problems);
         }
@@ -165,7 +166,7 @@ fn cells(
     problems: &mut Problems,
 ) -> Option<Vec<Cell>> {
     reading::refuse(written, targets, datasets, load, problems);
-    if let Some(problem) = cells::refuse_too_many(targets, datasets, written.dataset.layout.span(), load) {
+    if let Some(problem) = cells::refuse_too_many(targets, datasets, load) {
         problems.push(problem);
         return None;
     }

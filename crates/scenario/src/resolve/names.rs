@@ -1,13 +1,14 @@
 //! What a cell is called, and what distinguishes it: one combination of what a scenario lists.
 
 use plan::{
-    Access, Advice, Axis, Cache, Cell, Durability, Engine, Fetch, Layout, Load, Operation, Pages, Registered,
-    Streams, Tier, Training,
+    Access, Advice, Axis, Cache, Cell, Codec, Durability, Engine, Fetch, Layout, Load, Operation, Pages,
+    Registered, Streams, Tier, Training,
 };
 
 use super::block::{Block, Sample};
 use super::connections::Connections;
 use super::engine::Lane;
+use super::forms::{Choice, Form};
 use super::pace;
 use super::target::Resolved;
 
@@ -57,12 +58,28 @@ impl Name {
         self.with(layout, |name, layout| name.word(layout.name()))
     }
 
-    /// The size of samples.
+    /// The size of samples, and what else sets their dataset apart.
     pub(super) fn sample(self, sample: Sample) -> Self {
-        match sample.bytes {
+        let sized = match sample.bytes {
             Some(bytes) => self.word(format!("{bytes}B")).axis("sample_size", &bytes, "B"),
             None => self.both("sample_size", "existing"),
-        }
+        };
+        sized.form(sample.form)
+    }
+
+    fn form(self, form: Form) -> Self {
+        self.with(form.shard_bytes.and_then(Choice::said), |name, bytes| {
+            name.word(format!("shards-{}", compact_bytes(bytes))).axis("shard_size", &bytes, "B")
+        })
+        .with(form.members.and_then(Choice::said), |name, members| {
+            name.word(format!("members-{members}")).axis("members", &members, "")
+        })
+        .with(form.codec.and_then(Choice::said).map(Codec::name), |name, codec| {
+            name.word(format!("codec-{codec}")).axis("codec", codec, "")
+        })
+        .with(form.compressible_percent.and_then(Choice::said), |name, percent| {
+            name.word(format!("compressible-{percent}%")).axis("compressibility", &percent, "%")
+        })
     }
 
     /// The size of blocks.

@@ -5,6 +5,9 @@ use plan::{Codec, Layout, Packing};
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::written::{Columns, Dataset};
 
+use super::block::Sample;
+use super::forms::{Choice, Form, Forms};
+
 /// Large enough that opening a shard is no part of reading it, small enough that many readers find one each: what
 /// `WebDataset` and `MosaicML` Streaming advise lies between 100 MB and 1 GB.
 pub(super) const SHARD_DEFAULT_BYTES: u64 = 256 << 20;
@@ -36,6 +39,7 @@ pub(super) fn layouts(written: &Dataset) -> Option<Vec<Written>> {
 pub(super) struct Content {
     pub(super) samples: u64,
     pub(super) sample_bytes: u64,
+    pub(super) form: Form,
 }
 
 /// The packing of one layout; `Some(None)` where each sample is a file, `None` when a key was wrong, after saying why.
@@ -59,38 +63,53 @@ pub(super) fn of_layout(
     }
     let parquet = of.layout == Layout::Parquet;
     let total_bytes = content.samples.saturating_mul(content.sample_bytes);
-    let shard_bytes = shard_bytes(written, total_bytes, problems)?;
+    let form = &content.form;
+    let shard_bytes = shard_bytes(written, form, total_bytes, problems)?;
     let columns = if parquet { columns(written, problems)? } else { 1 };
     let columns_read = if parquet { columns_read(written, columns, problems)? } else { 1 };
     let row_group_bytes =
-        if parquet { row_group_bytes(written, shard_bytes, problems)? } else { shard_bytes };
-    let members = written.members.value_or(MEMBERS_DEFAULT)?;
+        if parquet { row_group_bytes(written, form, shard_bytes, problems)? } else { shard_bytes };
+    let members = form.members.map_or(MEMBERS_DEFAULT, |choice| choice.value);
     Some(Some(Packing {
         layout: of.layout,
         shard_bytes,
         members: if of.layout == Layout::WebDataset { members } else { 1 },
-        codec: codec(written, of, problems)?,
+        codec: codec(form.codec, of, problems)?,
         columns,
         columns_read,
         row_group_bytes,
     }))
 }
 
-fn shard_bytes(written: &Dataset, total_bytes: u64, problems: &mut Problems) -> Option<u64> {
-    let Some(entry) = written.shard_size.entry()? else { return Some(SHARD_DEFAULT_BYTES.min(total_bytes)) };
+fn shard_bytes(written: &Dataset, form: &Form, total_bytes: u64, problems: &mut Problems) -> Option<u64> {
+    let Some(shard) = form.shard_bytes else { return Some(SHARD_DEFAULT_BYTES.min(total_bytes)) };
     // A shard that is never full would be called by a size that it does not have.
-    if entry.value.0 <= total_bytes {
-        return Some(entry.value.0);
+    if shard.value <= total_bytes {
+        return Some(shard.value);
     }
     let total = feed::format_bytes(total_bytes);
     let problem = Problem::new(format!("a shard is larger than the dataset of {total}"))
-        .at(entry.span, "larger than all samples")
+        .at(shard.span, "larger than all samples")
         .also_if(written.samples.span().or(written.size.span()), "this much is written");
     problems.push(problem.help("write a smaller dataset.shard_size, or a larger dataset.size"));
     None
 }
 
-fn row_group_bytes(written: &Dataset, shard_bytes: u64, problems: &mut Problems) -> Option<u64> {
+/// Refuses shard sizes of which each shard holds the same samples of one size; `None` when some do.
+pub(super) fn refuse_same_shards(forms: &Forms, sample: &Sample, problems: &mut Problems) -> Option<()> {
+    let sample_bytes = sample.bytes?;
+    let Some([one, other]) = forms.same_shards(sample_bytes) else { return Some(()) };
+    // Two names for one thing: what sets their figures apart would be chance.
+    let samples = feed::counted_noun(other.value.div_ceil(sample_bytes), "sample");
+    let problem = Problem::new(format!("two shard sizes make the same shards, of {samples} each"))
+        .at(other.span, "reached by as many")
+        .also(one.span, "this")
+        .also_if(sample.span, "of this size");
+    problems.push(problem.help("write shard sizes that differ by a sample and more, or one of them"));
+    None
+}
+
+fn row_group_bytes(written: &Dataset, form: &Form, shard_bytes: u64, problems: &mut Problems) -> Option<u64> {
     let Some(entry) = written.row_group_size.entry()? else {
         return Some(ROW_GROUP_DEFAULT_BYTES.min(shard_bytes));
     };
@@ -100,7 +119,7 @@ fn row_group_bytes(written: &Dataset, shard_bytes: u64, problems: &mut Problems)
     let shard = feed::format_bytes(shard_bytes);
     let problem = Problem::new(format!("a row group is larger than its shard of {shard}"))
         .at(entry.span, "larger than a shard")
-        .also_if(written.shard_size.span(), "one shard");
+        .also_if(form.shard_bytes.map(|choice| choice.span), "one shard");
     problems.push(problem.help("write a smaller dataset.row_group_size"));
     None
 }
@@ -133,9 +152,8 @@ fn columns_read(written: &Dataset, columns: u32, problems: &mut Problems) -> Opt
 
 /// A codec that one of several layouts does not have is refused, and not left out there: figures of two codecs would
 /// stand side by side as those of two layouts.
-fn codec(written: &Dataset, of: Written, problems: &mut Problems) -> Option<Codec> {
-    let Some(entry) = written.codec.entry()? else { return Some(Codec::None) };
-    let codec = entry.value.0;
+fn codec(choice: Option<Choice<Codec>>, of: Written, problems: &mut Problems) -> Option<Codec> {
+    let Some(Choice { value: codec, span, .. }) = choice else { return Some(Codec::None) };
     let possible = match of.layout {
         Layout::WebDataset => true,
         // TensorFlow reads GZIP and ZLIB.
@@ -149,7 +167,7 @@ fn codec(written: &Dataset, of: Written, problems: &mut Problems) -> Option<Code
     }
     let (name, layout) = (codec.name(), of.layout.name());
     let problem = Problem::new(format!("no reader of {layout} shards takes them compressed with {name}"))
-        .at(entry.span, format!("not {layout}"))
+        .at(span, format!("not {layout}"))
         .also_if(of.span, "this layout");
     problems.push(problem.help(
         "webdataset shards may be compressed with gzip or zstd, tfrecord shards with gzip; write a scenario for each \

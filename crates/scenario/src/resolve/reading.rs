@@ -8,6 +8,7 @@ use crate::written::Document;
 
 use super::block::{BLOCK_ALIGN_BYTES, BLOCK_DEFAULT_MAX_BYTES, rounded};
 use super::dataset::{Datasets, place_of};
+use super::forms::Choice;
 use super::load::Load;
 use super::target::Resolved;
 
@@ -80,7 +81,7 @@ pub(super) fn refuse(
         };
         let at = place_of(document, layout);
         for access in (0..load.orders.count()).map(|index| load.orders.at(index, spec)) {
-            refuse_compressed(document, spec, access, load.orders.span, problems);
+            refuse_compressed(spec, sample.form.codec, (access, load.orders.span), problems);
             if !may_bypass(spec, access) {
                 refuse_bypass(document, targets, (layout, at), access, problems);
             }
@@ -90,10 +91,9 @@ pub(super) fn refuse(
 
 /// A compressed shard does not say where its samples are.
 fn refuse_compressed(
-    document: &Document,
     spec: &DatasetSpec,
-    access: Access,
-    access_span: Option<Span>,
+    codec: Option<Choice<Codec>>,
+    (access, access_span): (Access, Option<Span>),
     problems: &mut Problems,
 ) {
     let DatasetSpec::Generate(plan::Generate { packing: Some(packing), .. }) = spec else { return };
@@ -102,7 +102,7 @@ fn refuse_compressed(
     }
     let message =
         format!("`{}` reads single samples, and compressed shards are unpacked whole", access.name());
-    let (codec, access) = (document.dataset.codec.span(), access_span);
+    let (codec, access) = (codec.map(|choice| choice.span), access_span);
     let problem = match access.or(codec) {
         Some(at) => Problem::new(message).at(at, "cannot be together"),
         None => Problem::new(message),

@@ -6,6 +6,7 @@ mod access;
 mod cells;
 mod checkpoint;
 mod claims;
+mod forms;
 mod hold;
 mod keys;
 mod layouts;

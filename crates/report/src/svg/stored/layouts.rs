@@ -14,6 +14,7 @@ use crate::number::{grouped, three_digits, times};
 use crate::plot::PlotTable;
 use crate::stored::sample;
 use crate::words::curve::{THROUGH_A_CACHE, distinctions};
+use crate::words::form;
 
 /// Height of the plot of one panel, and of each of several.
 const PLOT: (i32, i32) = (380, 270);
@@ -127,13 +128,19 @@ fn add(
     }
 }
 
-/// What tells a curve from others of its layout: order, engine, and what else its cells do not share with all.
+/// What tells a curve from others of its layout: form, order, engine, and what else its cells do not share with all.
 fn way(cell: &CellSummary, curve: &Curve) -> String {
     let told = Some(distinctions(curve)).filter(|words| !words.is_empty());
     let is_told = curve.distinctions.contains(&Distinction::ThroughCache);
     let tier = cell.cell.tier.as_ref().filter(|_| !is_told);
     let tier = tier.map(|tier| format!("{THROUGH_A_CACHE} ({})", tier.policy));
-    let parts = [Some(cell.cell.access.to_string()), Some(curve.engine.clone()), told, tier];
+    let parts = [
+        form::of_cell(&cell.cell),
+        Some(cell.cell.access.to_string()),
+        Some(curve.engine.clone()),
+        told,
+        tier,
+    ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
@@ -146,8 +153,10 @@ fn conditions(summary: &Summary) -> Vec<String> {
         let (target, layout, depth) = (&gain.target, &gain.layout, gain.queue_depth);
         let cell = summary.cells.get(gain.packed);
         let of = cell.and_then(|cell| sample(summary, cell)).map_or_else(String::new, |sample| format!(" of {sample}"));
+        let form = cell.and_then(|cell| form::of_cell(&cell.cell));
+        let form = form.map_or_else(String::new, |form| format!(" ({form})"));
         format!(
-            "{target}: {layout} gains most over files{of} at depth {depth}: {predicted}measured G {measured} x"
+            "{target}: {layout}{form} gains most over files{of} at depth {depth}: {predicted}measured G {measured} x"
         )
     }));
     conditions

@@ -1,4 +1,4 @@
-use analysis::{CacheBelow, Evidence, Gap, GapCause, Shape};
+use analysis::{CacheBelow, Evidence, Gap, GapCause, Shape, WayApart};
 use feed::{Interval, Judgement};
 
 use super::*;
@@ -27,6 +27,7 @@ fn verdict(judgement: Judgement, cause: Cause) -> ReadVerdict {
         cell: Some("c".to_owned()),
         engine: Some("io_uring".to_owned()),
         queue_depth: Some(8),
+        form: Vec::new(),
         played: None,
         conditions: Vec::new(),
         need: "8 x h100 resnet50".to_owned(),
@@ -48,11 +49,9 @@ fn of_job(judgement: Judgement, cause: Cause, au: f64) -> ReadVerdict {
 
 fn apart() -> WayApart {
     WayApart {
-        layout: None,
         sample_bytes: Some(2_048.0),
         pieces: Some(("read_file".to_owned(), 131_072)),
-        access: None,
-        caching: None,
+        ..WayApart::default()
     }
 }
 
