@@ -79,6 +79,8 @@ pub enum Axis {
     Depth,
     /// Threads that share them.
     Threads,
+    /// Processes of the run that take part.
+    Hosts,
     /// Whatever a newer version names.
     Other,
 }
@@ -299,7 +301,7 @@ impl Datasets for Run {
 
 impl Axis {
     /// Every axis.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 36] = [
         Self::Target,
         Self::Dataset,
         Self::Layout,
@@ -334,6 +336,7 @@ impl Axis {
         Self::Retries,
         Self::Depth,
         Self::Threads,
+        Self::Hosts,
         Self::Other,
     ];
 
@@ -369,6 +372,7 @@ impl Axis {
             "connections" => Self::ConnectionsSet,
             "queue_depth" => Self::Depth,
             "threads" => Self::Threads,
+            "hosts" => Self::Hosts,
             _ => Self::Other,
         }
     }
@@ -421,6 +425,7 @@ impl Cell {
             Axis::Retries => Coordinate::count(self.retries),
             Axis::Depth => Coordinate::count(self.queue_depth),
             Axis::Threads => Coordinate::count(self.threads),
+            Axis::Hosts => Coordinate::if_count(self.ranks),
         }
     }
 

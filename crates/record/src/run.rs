@@ -67,6 +67,13 @@ pub struct Run {
     pub redacted: bool,
 }
 
+impl Run {
+    /// Processes that took part in a cell of it.
+    pub fn ranks_of(&self, cell: &Cell) -> u32 {
+        cell.ranks.unwrap_or(self.ranks)
+    }
+}
+
 /// The processes of one launcher that measured together, and agreed on each repetition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Team {
@@ -354,6 +361,9 @@ pub struct Cell {
     /// What the storage promises of each write, of cells that write blocks: `none`, `data`, `full`. Absent before format 1.12.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub durability: Option<Word<Durability>>,
+    /// Processes of the run that took part: so many of the first ones. Absent where all did, and before format 1.12.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<u32>,
     /// Cells of one `queue_depth = "auto"` curve share this number.
     // Kept although it is no setting: why a deeper cell was never run follows from it.
     pub auto_group: Option<u32>,

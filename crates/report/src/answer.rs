@@ -217,7 +217,7 @@ fn found(summary: &Summary, writer: Writer) -> Vec<String> {
 }
 
 fn sizing(one: &Sizing, words: &str) -> String {
-    format!("{} {}: {words}", one.target, one.engine)
+    format!("{}: {words}", words::sizing::place(one))
 }
 
 /// What no word of the verdicts goes beyond.

@@ -269,14 +269,24 @@ impl<'a> Apart<'a> {
 
     /// The values of one of them.
     pub(crate) fn words(&self, cell: &CellSummary) -> String {
-        let words = self.names.iter().filter_map(|name| value(cell, name)).map(|(value, unit)| {
-            match value.parse().ok().filter(|_| unit == "B") {
-                // Axes hold plain numbers of bytes, so that records can be read by programs.
-                Some(bytes) => feed::format_bytes(bytes),
-                None => format!("{value}{unit}"),
-            }
+        let said = self.names.iter().filter_map(|name| Some((name, value(cell, name)?)));
+        let words = said.map(|(name, (value, unit))| match value.parse().ok().filter(|_| unit == "B") {
+            // Axes hold plain numbers of bytes, so that records can be read by programs.
+            Some(bytes) => feed::format_bytes(bytes),
+            // A process is what takes part, whether or not it has a host of its own.
+            None if Axis::named(name) == Axis::Hosts => match value {
+                "1" => "1 process".to_owned(),
+                processes => format!("{processes} processes"),
+            },
+            None => format!("{value}{unit}"),
         });
         words.collect::<Vec<_>>().join(" ")
+    }
+
+    /// The same without an axis, where that is seen already.
+    pub(crate) fn without(mut self, axis: Axis) -> Self {
+        self.names.retain(|name| Axis::named(name) != axis);
+        self
     }
 }
 
