@@ -47,7 +47,7 @@ pub struct Run {
     /// What was said of the storages beforehand; absent from a run without predictions, and before format 1.2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Expect>,
-    /// The axis along which `size` searched an edge: `accelerators`, `readers`, `queue_depth`, `prefetch`. Absent from other
+    /// The axis along which `size` searched an edge: `accelerators`, `readers`, `queue_depth`, `prefetch`, `hosts`. Absent from other
     /// runs, and before format 1.3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     // Skipped where it is absent, so that a run without a search is written byte for byte as before.

@@ -84,7 +84,10 @@ fn is_fed(of: &Sizing) -> bool {
 /// `, 1.25 GB/s, 97.8 % of 5 times one alone`, of hosts; empty of all else.
 fn got(of: &Sizing, value: u32) -> String {
     let Some(scaled) = of.scaling.iter().find(|one| one.hosts == value) else { return String::new() };
-    let of_one = scaled.of_one.filter(|_| value > 1);
+    // There is no room here for what a row of the table says of one alone.
+    let is_sure =
+        of.scaling.iter().filter(|one| [1, value].contains(&one.hosts)).all(|one| one.doubt.is_none());
+    let of_one = scaled.of_one.filter(|_| value > 1 && is_sure);
     let of_one = of_one.map(|share| format!(", {} of {value} times one alone", percent(share)));
     format!(", {}{}", format_bps(scaled.bps.mean), of_one.unwrap_or_default())
 }
@@ -200,6 +203,9 @@ mod tests {
              83.4), 50 MB/s, 83 % of 3 times one alone; full from 3 hosts on, at 50 MB/s: 4 hosts got no more; 5 values tried"
         );
         assert_eq!(finding(&of_hosts()), "feeds 2 hosts, not 3; full from 3 on, at 50 MB/s");
+        let mut doubted = of_hosts();
+        doubted.scaling[0].doubt = Some(analysis::Flag::DatasetChanged);
+        assert!(!sentence(&doubted).contains("alone"), "{}", sentence(&doubted));
         let none = Sizing { meets: None, misses: Some(edge(1, 0.5, 0.0)), full: None, ..of_hosts() };
         let words = sentence(&none);
         assert!(
