@@ -146,9 +146,12 @@ fn sample_bytes(run: &Run, cell: &Cell) -> Option<f64> {
     run.datasets.get(cell.dataset).map(|dataset| dataset.sample_bytes).filter(|bytes| need::positive(*bytes))
 }
 
-fn line(run: &Run, cell: &Cell) -> Option<LineAt> {
+/// The line of a cell; `None` where the record draws none for it.
+pub(crate) fn line(run: &Run, cell: &Cell) -> Option<LineAt> {
     let sample_bytes = sample_bytes(run, cell).filter(|_| operation::is_asked_for(cell, run.need.writes))?;
-    LineAt::of(&need::of_record(&run.need).ok()?, sample_bytes)
+    let line = LineAt::of(&need::of_record(&run.need).ok()?, sample_bytes)?;
+    // The need is that of all processes; some of them need their part.
+    Some(cell.ranks.map_or(line, |ranks| line.times(f64::from(ranks) / f64::from(run.ranks))))
 }
 
 /// What the figures of `cell` are computed with; `None` where the record does not say how large a sample is.

@@ -127,6 +127,17 @@ fn run() -> Run {
     }
 }
 
+/// A team with a process on each of so many hosts.
+pub(crate) fn team(ranks: u32) -> record::Team {
+    let member = |rank: u32| record::Member {
+        host: format!("host-{}", rank + 1),
+        machine: rank,
+        clock_ahead_ns: 0,
+        clock_uncertainty_ns: 10_000,
+    };
+    record::Team { launcher: "Slurm".to_owned(), members: (0..ranks).map(member).collect() }
+}
+
 /// One repetition over one second at `bps`, each read taking 1 ms.
 pub(crate) fn rep(cell: &str, number: u32, bps: f64) -> Rep {
     let bytes = bps.round() as u64;

@@ -54,6 +54,17 @@ pub(crate) fn refuse_but_pods(verb: &str) -> Result<(), Failure> {
     }
 }
 
+/// How this process does a verb with the others, for one that is not done in slots.
+///
+/// # Errors
+/// Where there are several that cannot meet, and where options of those that do are given to one.
+pub(crate) fn without_slots(verb: &str, team: &TeamArgs) -> Result<Launched, Failure> {
+    match place()? {
+        Some(place) if !place.pmix => Err(of_one(verb, &place)),
+        _ => of(&RankArgs::default(), team),
+    }
+}
+
 /// The failure of all processes at a verb of one.
 fn of_one(verb: &str, place: &Place) -> Failure {
     let hint = match place.launcher {

@@ -105,10 +105,7 @@ fn dispatch(verb: Verb) -> Result<Exit, Failure> {
             cmd::prepare::prepare(&args)
         }
         Verb::Clean(args) => cmd::clean::clean(&args),
-        Verb::Size(args) => {
-            launched::refuse("size", None)?;
-            cmd::size::size(&args)
-        }
+        Verb::Size(args) => cmd::size::size(&args),
         Verb::Report(args) => cmd::report::report(&args),
         Verb::Compare(args) => cmd::compare::compare(&args),
         Verb::Calibrate(args) => cmd::calibrate::calibrate(&args),

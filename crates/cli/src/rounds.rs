@@ -56,9 +56,17 @@ pub(crate) fn ceilings(
     bench: &mut Bench<'_>,
 ) -> Result<(), Failure> {
     ready.progress.phase("measuring the client's own ceiling");
-    let cells = session.without_ceiling();
-    session.begin_ceilings(&cells)?;
-    bench.ceilings(&cells, &mut |event| session.take(event))?;
+    ceilings_of(&session.without_ceiling(), session, bench)
+}
+
+/// The same for the shapes of these cells.
+pub(crate) fn ceilings_of(
+    cells: &[usize],
+    session: &mut Session<'_>,
+    bench: &mut Bench<'_>,
+) -> Result<(), Failure> {
+    session.begin_ceilings(cells)?;
+    bench.ceilings(cells, &mut |event| session.take(event))?;
     session.end_ceilings()
 }
 

@@ -269,6 +269,7 @@ impl<'a> Session<'a> {
             measure,
             cores: *cores,
             rank: self.share(),
+            searches: self.so_far.run.size.is_some(),
             variant: self.so_far.run.variant.as_ref().map_or("base", |variant| &variant.name).to_owned(),
             variants: self.variants,
             // Where the run's clock stood at zero, so that a run that is gone on with has one time line.
@@ -380,10 +381,7 @@ impl<'a> Session<'a> {
             None => analysis::next_look(&self.so_far),
             Some(more) => analysis::next_added_look(&self.so_far, more),
         };
-        let look = match &self.leading {
-            Some(leading) => leading.thinking(look)?,
-            None => look(),
-        };
+        let look = self.thinking(look)?;
         let cells = &self.ready.loaded.plan.cells;
         let chosen = |look: &analysis::Look| {
             (0..cells.len()).filter(|index| look.cells.contains(&cells[*index].slug)).collect()
@@ -398,13 +396,21 @@ impl<'a> Session<'a> {
     }
 
     /// Utilizations of training cells over their fresh repetitions; `None` where none made a point.
-    pub(crate) fn confirmed_aus(&self, cells: &[usize]) -> Vec<Option<f64>> {
-        let summary = analysis::summarise(&self.so_far);
+    pub(crate) fn confirmed_aus(&self, cells: &[usize]) -> Result<Vec<Option<f64>>, Failure> {
+        let summary = self.thinking(|| analysis::summarise(&self.so_far))?;
         let au = |cell: &usize| {
             let cell = summary.cell(&self.ready.loaded.plan.cells[*cell].slug)?;
             Some(cell.confirmed.as_ref()?.figures()?.training.as_ref()?.au.mean)
         };
-        cells.iter().map(au).collect()
+        Ok(cells.iter().map(au).collect())
+    }
+
+    /// Works while the processes that this one leads wait, if there are any.
+    fn thinking<T>(&self, work: impl FnOnce() -> T) -> Result<T, Failure> {
+        match &self.leading {
+            Some(leading) => leading.thinking(work),
+            None => Ok(work()),
+        }
     }
 
     /// Takes what happened into the record.
@@ -418,7 +424,10 @@ impl<'a> Session<'a> {
                 let target = &self.ready.loaded.plan.targets[cell.target].name;
                 // What tells a cell from others comes first: a terminal may have no room for the rest.
                 let (depth, engine, rep) = (cell.queue_depth, cell.engine.name(), turn.rep + 1);
-                let text = format!("{target} depth {depth}, {fresh}repetition {rep}, {engine}");
+                let of = cell
+                    .ranks
+                    .map_or_else(String::new, |ranks| format!(", {ranks} of {} processes", self.share().of));
+                let text = format!("{target} depth {depth}{of}, {fresh}repetition {rep}, {engine}");
                 self.ready.progress.step(text, self.line_bps(cell));
                 Ok(())
             }

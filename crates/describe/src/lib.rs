@@ -223,6 +223,7 @@ fn cell(plan: &Plan, data: &Datasets, cell: &plan::Cell, ranks: u32) -> Cell {
         complete_batch: Some(cell.complete_batch),
         pages: Some(cell.pages.into()),
         durability: cell.task.durability().map(Into::into),
+        ranks: cell.ranks,
         auto_group: cell.auto_group,
         axes: cell.axes.iter().map(axis).collect(),
         streams: cell.access.streams().map(|streams| streams.count),
@@ -232,7 +233,7 @@ fn cell(plan: &Plan, data: &Datasets, cell: &plan::Cell, ranks: u32) -> Cell {
             _ => None,
         },
         // Reckoned before the run, as it follows from plan and dataset alone.
-        mixing: mixing(&data.of(cell).data, cell, ranks),
+        mixing: mixing(&data.of(cell).data, cell, cell.ranks.unwrap_or(ranks)),
         checkpoint: checkpoint(cell),
         tier: cell.tier.as_ref().map(tier),
         copy: cell.task.copy().map(|copy| copy_plan(plan, copy)),

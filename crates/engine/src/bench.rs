@@ -59,6 +59,8 @@ pub struct BenchSettings {
     pub cores: u32,
     /// This process among those of the run.
     pub rank: Share,
+    /// Whether single repetitions are asked for, by a search: each then reads on in an epoch of its own.
+    pub searches: bool,
     /// Variant under comparison.
     pub variant: String,
     /// This variant among those whose repetitions are interleaved. Each reads epochs of its own, so that none finds
@@ -75,6 +77,7 @@ impl BenchSettings {
             measure,
             cores,
             rank: Share::WHOLE,
+            searches: false,
             variant: "base".to_owned(),
             variants: Share::WHOLE,
             began_unix_ns: None,
@@ -134,11 +137,9 @@ pub enum Try {
 }
 
 impl Try {
-    /// What came of a repetition that was not cut short.
-    fn of(rep: &Rep) -> Self {
-        let failed = matches!(rep.outcome, Outcome::Failed { .. });
-        let au = rep.trained.as_ref().filter(|_| !failed).and_then(utilization);
-        au.map_or(Self::Failed, |au| Self::Ended { au })
+    /// What came of a repetition that was not cut short, by what each process that made it reached.
+    fn of(reached: Option<f64>) -> Self {
+        reached.map_or(Self::Failed, |au| Self::Ended { au })
     }
 }
 
@@ -151,8 +152,6 @@ pub struct Bench<'a> {
     stop: &'a AtomicBool,
     progress: &'a Progress,
     made: u32,
-    /// Whether single repetitions are asked for, by a search.
-    searches: bool,
     /// What a repetition takes: an estimate, then the longest so far.
     cost_ns: u64,
     /// What each repetition waits for, once its cache is set; it is told the repetition's place in the run.
@@ -193,7 +192,6 @@ impl<'a> Bench<'a> {
             stop,
             progress,
             made: 0,
-            searches: false,
             cost_ns,
             start: None,
             others: None,
@@ -249,7 +247,7 @@ impl<'a> Bench<'a> {
         Second::new(store, objects, self.clock).read(&kept, self.settings.rank.index)
     }
 
-    /// Measures the null ceiling of every shape of load among the chosen cells.
+    /// Measures the null ceiling of every shape of load among the chosen cells that this process takes part in.
     pub fn ceilings<E>(
         &self,
         chosen: &[usize],
@@ -258,7 +256,10 @@ impl<'a> Bench<'a> {
         let mut shapes: BTreeMap<Shape, Vec<usize>> = BTreeMap::new();
         // What is written is filled once, and what a copy can do is decided by two storages: the client's own part of
         // either has no ceiling.
-        let has_ceiling = |cell: &Cell| !matches!(cell.task, Task::Copy(_) | Task::Checkpoint(_));
+        let has_ceiling = |cell: &Cell| {
+            !matches!(cell.task, Task::Copy(_) | Task::Checkpoint(_))
+                && cell.part_of(self.settings.rank).is_some()
+        };
         for index in chosen.iter().filter(|index| has_ceiling(&self.cells[**index])) {
             let shape = Shape::of(&self.cells[*index], &self.setups[*index].data);
             shapes.entry(shape).or_default().push(*index);
@@ -321,7 +322,6 @@ impl<'a> Bench<'a> {
         cell: usize,
         emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<Try, E> {
-        self.searches = true;
         for again in 0.. {
             if self.stopped() {
                 break;
@@ -331,7 +331,8 @@ impl<'a> Bench<'a> {
             let turn = Turn { cell, rep: 0, round: self.made, again };
             let (came, is_met) = match self.made_before.pop_front() {
                 Some(made) => {
-                    let (came, is_met, cell) = (Try::of(&made), made.outage.is_some(), &self.cells[cell]);
+                    let (came, is_met, cell) =
+                        (Try::of(used(&made)), made.outage.is_some(), &self.cells[cell]);
                     let is_next = (made.role, made.cell.as_str()) == (Role::Measure, cell.slug.as_str());
                     let made = Box::new(made);
                     emit(if is_next { Event::Made(made) } else { Event::Astray { made, cell } })?;
@@ -355,12 +356,21 @@ impl<'a> Bench<'a> {
         emit(Event::Begin { cell: &self.cells[turn.cell], role: Role::Measure, turn })?;
         let (mut rep, mut intervals, sign) = self.repetition(turn, Role::Measure);
         rep.outage = self.outage(turn, sign, emit)?;
-        let (came, is_met) = (Try::of(&rep), rep.outage.is_some());
+        let is_met = rep.outage.is_some();
         if is_met {
             intervals.seconds.clear();
         }
+        let own = used(&rep);
         emit(Event::Rep(Box::new(rep), intervals))?;
+        // Only now: what the others made is handed over with it.
+        let came = Try::of(self.with_others(own, used));
         Ok((if self.stopped() { Try::Stopped } else { came }, is_met))
+    }
+
+    /// Counts a repetition that the other processes make and in which this one takes no part, so that what it makes next has its place
+    /// among theirs.
+    pub fn sit_out(&mut self) {
+        self.made += 1;
     }
 
     /// Runs one repetition that another process asks for.
@@ -425,7 +435,8 @@ impl<'a> Bench<'a> {
             if is_put_off {
                 schedule.put_off(turn);
             } else {
-                schedule.observe(turn.cell, self.with_others(reached, turn.cell), line);
+                let reached = self.with_others(reached, |rep| self.reached(rep, turn.cell).0);
+                schedule.observe(turn.cell, reached, line);
             }
             self.cost_ns = self.cost_ns.max(self.clock.now_ns() - begun_ns - waited_ns);
         }
@@ -558,7 +569,7 @@ impl<'a> Bench<'a> {
             round: turn.round,
             order,
             rank: self.settings.rank.index,
-            ranks: self.settings.rank.of,
+            ranks: cell.ranks.unwrap_or(self.settings.rank.of),
             variant: self.settings.variant.clone(),
             window_unix_ns: self.settings.began_unix_ns.map(|began| began + rep.window_start_ns),
             ..rep
@@ -571,7 +582,7 @@ impl<'a> Bench<'a> {
     fn epoch(&mut self, turn: Turn, role: Role) -> u64 {
         let epoch = match role {
             // A search reads on in another epoch each time: what it read before may lie in a cache.
-            _ if self.searches => u64::from(self.made),
+            _ if self.settings.searches => u64::from(self.made),
             Role::Measure => self.own_epoch(turn.cell, turn.rep),
             Role::Confirm => self.own_epoch(turn.cell, self.settings.measure.repetitions + turn.rep),
         };
@@ -591,10 +602,12 @@ impl<'a> Bench<'a> {
     fn spec(&self, cell: usize, epoch: u64) -> RepSpec<'_> {
         let setup = &self.setups[cell];
         let measure = &self.settings.measure;
+        let part = self.cells[cell].part_of(self.settings.rank);
+        let part = part.expect("a process makes what it takes part in");
         // A checkpoint is read back once and whole, by every client that has to.
         let (warmup_ns, limit, part) = match self.cells[cell].operation() {
             Operation::Restore => (0, Limit::Epochs { epochs: 1 }, Share::WHOLE),
-            _ => (measure.warmup_ns, measure.limit, self.settings.rank),
+            _ => (measure.warmup_ns, measure.limit, part),
         };
         RepSpec {
             cell: &self.cells[cell],
@@ -626,8 +639,7 @@ impl<'a> Bench<'a> {
         let setup = &self.setups[cell];
         let failed = matches!(rep.outcome, Outcome::Failed { .. });
         if let Load::Training(training) = &self.cells[cell].load {
-            let used = rep.trained.as_ref().filter(|_| !failed).and_then(utilization);
-            return (used.map(|au| au * training.demand_samples_per_s()), setup.line_samples_per_s);
+            return (used(rep).map(|au| au * training.demand_samples_per_s()), setup.line_samples_per_s);
         }
         let per_s = |name, each: f64| {
             let count = *rep.counters.get(name)?;
@@ -642,11 +654,12 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// The mean of what this process reached and what those reached that it leads; `None` where one of them failed.
-    fn with_others(&self, reached: Option<f64>, cell: usize) -> Option<f64> {
-        let Some(others) = self.others else { return reached };
-        let of_others = others().into_iter().map(|rep| self.reached(&rep, cell).0);
-        let all = std::iter::once(reached).chain(of_others).collect::<Option<Vec<f64>>>()?;
+    /// The mean of what this process reached and what those reached that it leads and that took part; `None` where one of them
+    /// failed.
+    fn with_others(&self, own: Option<f64>, reached: impl Fn(&Rep) -> Option<f64>) -> Option<f64> {
+        let Some(others) = self.others else { return own };
+        let of_others = others().into_iter().map(|rep| reached(&rep));
+        let all = std::iter::once(own).chain(of_others).collect::<Option<Vec<f64>>>()?;
         Some(all.iter().sum::<f64>() / all.len() as f64)
     }
 
@@ -655,7 +668,13 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Accelerator utilization, the mean over accelerators; `None` where none ran.
+/// Accelerator utilization of a repetition; `None` where it failed, or none ran.
+fn used(rep: &Rep) -> Option<f64> {
+    let failed = matches!(rep.outcome, Outcome::Failed { .. });
+    rep.trained.as_ref().filter(|_| !failed).and_then(utilization)
+}
+
+/// The mean over accelerators; `None` where none ran.
 fn utilization(trained: &Trained) -> Option<f64> {
     // As MLPerf Storage has it: compute time over wall time of each accelerator, then the mean.
     let shares = trained.accelerators.iter().map(|one| one.compute_ns as f64 / one.wall_ns as f64);

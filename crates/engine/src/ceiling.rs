@@ -53,6 +53,8 @@ pub(crate) struct Shape {
     pub(crate) copies: bool,
     /// The job of a training load, which is played as it is.
     job: Option<JobShape>,
+    /// The processes that take part: ceilings of as many are added.
+    ranks: Option<u32>,
 }
 
 /// What decides what a training job asks of the client that fetches for it.
@@ -98,6 +100,7 @@ impl Shape {
                 Load::Training(training) => Some(JobShape::of(training)),
                 Load::Closed | Load::Paced(_) => None,
             },
+            ranks: cell.ranks,
         }
     }
 }

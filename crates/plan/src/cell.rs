@@ -2,7 +2,7 @@
 
 use feed::{Cache, Operation, Pages};
 
-use crate::{Access, Advice, Checkpoint, Engine, JobCheckpoints, Load, Registered, Task, Tier};
+use crate::{Access, Advice, Checkpoint, Engine, JobCheckpoints, Load, Registered, Share, Task, Tier};
 
 /// One cell: every setting explicit.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,6 +59,8 @@ pub struct Cell {
     /// shallowest on, and those past the stop rule are left out.
     // A number and not a flag: two searches of one target must not end each other.
     pub auto_group: Option<u32>,
+    /// Processes of the run that take part: so many of the first ones, which share the data among them. `None`: all.
+    pub ranks: Option<u32>,
     /// What distinguishes this cell, for records and tables, in a fixed order.
     // Beside the slug and not parsed out of it: words of a slug are for people, and some say two
     // coordinates.
@@ -93,6 +95,7 @@ impl Cell {
             tier: None,
             job_checkpoints: None,
             auto_group: None,
+            ranks: None,
             axes: Vec::new(),
         }
     }
@@ -103,6 +106,13 @@ impl Cell {
             Task::Checkpoint(checkpoint) => Some(checkpoint),
             _ => self.job_checkpoints.as_ref().map(|job| &job.checkpoint),
         }
+    }
+
+    /// The part of its data that a process of the run reads, of which `rank` is its number among all; `None` where it takes no
+    /// part.
+    pub fn part_of(&self, rank: Share) -> Option<Share> {
+        let of = self.ranks.unwrap_or(rank.of);
+        (rank.index < of).then_some(Share { of, ..rank })
     }
 
     /// The operation of its task.
@@ -120,4 +130,19 @@ pub struct Axis {
     pub value: String,
     /// `B`, or empty for plain numbers and words.
     pub unit: &'static str,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_processes_take_part_and_share_the_data_among_them() {
+        let cell = Cell { ranks: Some(2), ..Cell::plain(Engine::Null, 4_096, 1) };
+        let parts =
+            |cell: &Cell| (0..3).map(|index| cell.part_of(Share { index, of: 3 })).collect::<Vec<_>>();
+        let of = |index, of| Some(Share { index, of });
+        assert_eq!(parts(&cell), [of(0, 2), of(1, 2), None]);
+        assert_eq!(parts(&Cell { ranks: None, ..cell }), [of(0, 3), of(1, 3), of(2, 3)]);
+    }
 }

@@ -87,6 +87,8 @@ pub enum Axis {
     Depth,
     /// Threads that share them.
     Threads,
+    /// Processes of the run that take part.
+    Hosts,
     /// Whatever a newer version names.
     Other,
 }
@@ -341,7 +343,7 @@ impl Datasets for Run {
 
 impl Axis {
     /// Every axis.
-    pub const ALL: [Self; 39] = [
+    pub const ALL: [Self; 40] = [
         Self::Target,
         Self::Dataset,
         Self::Layout,
@@ -380,6 +382,7 @@ impl Axis {
         Self::Retries,
         Self::Depth,
         Self::Threads,
+        Self::Hosts,
         Self::Other,
     ];
 
@@ -419,6 +422,7 @@ impl Axis {
             "connections" => Self::ConnectionsSet,
             "queue_depth" => Self::Depth,
             "threads" => Self::Threads,
+            "hosts" => Self::Hosts,
             _ => Self::Other,
         }
     }
@@ -478,6 +482,7 @@ impl Cell {
             Axis::Retries => Coordinate::count(self.retries),
             Axis::Depth => Coordinate::count(self.queue_depth),
             Axis::Threads => Coordinate::count(self.threads),
+            Axis::Hosts => Coordinate::if_count(self.ranks),
         }
     }
 

@@ -155,6 +155,7 @@ pub fn head_of_all(of_one: &Run) -> Run {
     run.need = need(&run.need, ranks, machines);
     run.gate.at_depth = run.gate.at_depth.map(|depth| depth.saturating_mul(ranks));
     for cell in &mut run.cells {
+        let ranks = cell.ranks.unwrap_or(ranks);
         // Depth and threads of the whole job: the figures are sums, and Little's law has to hold of the
         // merged record too.
         for count in [&mut cell.queue_depth, &mut cell.threads, &mut cell.connections] {

@@ -47,7 +47,7 @@ pub struct Run {
     /// What was said of the storages beforehand; absent from a run without predictions, and before format 1.2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Expect>,
-    /// The axis along which `size` searched an edge: `accelerators`, `readers`, `queue_depth`, `prefetch`. Absent from other
+    /// The axis along which `size` searched an edge: `accelerators`, `readers`, `queue_depth`, `prefetch`, `hosts`. Absent from other
     /// runs, and before format 1.3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     // Skipped where it is absent, so that a run without a search is written byte for byte as before.
@@ -65,6 +65,13 @@ pub struct Run {
     pub ranks: u32,
     /// Whether names of hosts, users and folders were replaced by labels.
     pub redacted: bool,
+}
+
+impl Run {
+    /// Processes that took part in a cell of it.
+    pub fn ranks_of(&self, cell: &Cell) -> u32 {
+        cell.ranks.unwrap_or(self.ranks)
+    }
 }
 
 /// The processes of one launcher that measured together, and agreed on each repetition.
@@ -354,6 +361,9 @@ pub struct Cell {
     /// What the storage promises of each write, of cells that write blocks: `none`, `data`, `full`. Absent before format 1.12.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub durability: Option<Word<Durability>>,
+    /// Processes of the run that took part: so many of the first ones. Absent where all did, and before format 1.12.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<u32>,
     /// Cells of one `queue_depth = "auto"` curve share this number.
     // Kept although it is no setting: why a deeper cell was never run follows from it.
     pub auto_group: Option<u32>,

@@ -4,8 +4,8 @@
 //! version; what one means does not change. A key whose value is not known is there, and `null`.
 
 use analysis::{
-    CacheBelow, CellSummary, CheckpointVerdict, Edge, Figures, GateResult, LineAt, LoadScope, Measurement,
-    Proof, Rate, ReadVerdict, Sizing, Summary, Unjudged, Verdict,
+    CacheBelow, CellSummary, CheckpointVerdict, Edge, Figures, Full, GateResult, LineAt, LoadScope,
+    Measurement, Proof, Rate, ReadVerdict, Scaled, Sizing, Summary, Unjudged, Verdict,
 };
 use feed::Interval;
 use record::axis::{self, alike};
@@ -340,11 +340,15 @@ struct SizingObject<'a> {
     target: &'a str,
     /// What issued the reads.
     engine: &'a str,
+    /// Whether feedline started its server itself, so that nothing is said of a storage.
+    demo: bool,
     /// What sets the way in which it was read apart from the others that were searched of this target, in words; empty for one
     /// alone.
     way: String,
-    /// What was searched: `accelerators`, `readers`, `queue_depth` or `prefetch`.
+    /// What was searched: `accelerators`, `readers`, `queue_depth`, `prefetch` or `hosts`.
     axis: &'a str,
+    /// Whether values of `hosts` are so many machines; else they are processes, of which some shared one.
+    on_hosts: bool,
     /// Share of their time that accelerators had to be busy: 0 to 1.
     utilization: f64,
     /// The hardest value that met it; null where none did.
@@ -355,8 +359,38 @@ struct SizingObject<'a> {
     is_sure: bool,
     /// How many values were tried.
     tried: usize,
+    /// What each number of hosts that was tried got, from the fewest on; empty of other searches.
+    scaling: Vec<ScaledObject>,
+    /// Where more hosts got no more; null where that was not seen, and of other searches.
+    full: Option<FullObject>,
     /// What was found, in a sentence.
     sentence: String,
+}
+
+/// What so many hosts got together.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+struct ScaledObject {
+    /// How many.
+    hosts: u32,
+    /// Bytes per second of all of them.
+    bytes_per_s: Option<Estimate>,
+    /// The same by so many times what one host got; null where that was not measured.
+    of_one: Option<f64>,
+    /// What forbids to rest anything on it.
+    doubt: Option<String>,
+}
+
+/// Numbers of hosts between which a storage gave no more.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+struct FullObject {
+    /// The fewest that missed the target.
+    from: u32,
+    /// More of them, which got as much.
+    to: u32,
+    /// What the fewest got, bytes per second.
+    bytes_per_s: f64,
 }
 
 /// One side of an edge.
@@ -632,15 +666,36 @@ impl<'a> SizingObject<'a> {
         Self {
             target: &sizing.target,
             engine: &sizing.engine,
+            demo: sizing.demo,
             way: words::curve::way(&sizing.apart),
             axis: &sizing.axis,
+            on_hosts: sizing.on_hosts,
             utilization: sizing.threshold,
             meets: sizing.meets.as_ref().map(EdgeObject::of),
             misses: sizing.misses.as_ref().map(EdgeObject::of),
             is_sure: sizing.is_sure(),
             tried: sizing.tried,
+            scaling: sizing.scaling.iter().map(ScaledObject::of).collect(),
+            full: sizing.full.map(FullObject::of),
             sentence: words::sizing::sentence(sizing),
         }
+    }
+}
+
+impl ScaledObject {
+    fn of(scaled: &Scaled) -> Self {
+        Self {
+            hosts: scaled.hosts,
+            bytes_per_s: Estimate::of(&scaled.bps),
+            of_one: scaled.of_one,
+            doubt: scaled.doubt.as_ref().map(words::flag::words),
+        }
+    }
+}
+
+impl FullObject {
+    fn of(full: Full) -> Self {
+        Self { from: full.from, to: full.to, bytes_per_s: full.bps }
     }
 }
 

@@ -144,7 +144,7 @@ fn gate_facts(summary: &Summary) -> Vec<Fact> {
 /// Training jobs, what became of the judged ones, and how many accelerators were found to be fed.
 fn trained<'a>(summary: &Summary) -> Vec<Block<'a>> {
     let sizing = |one: &analysis::Sizing| words::sizing::row(one, &words::sizing::sentence(one));
-    let mut blocks = Block::grids([training::table(summary)]);
+    let mut blocks = Block::grids([training::table(summary), training::scaling::table(summary)]);
     blocks.extend(training::facts(summary).into_iter().map(Block::Facts));
     blocks.push(Block::lines("size", summary.sizings.iter().map(sizing).collect()));
     blocks

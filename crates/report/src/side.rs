@@ -276,11 +276,20 @@ impl<'a> Apart<'a> {
             let plain = || match value.parse().ok().filter(|_| unit == "B") {
                 // Axes hold plain numbers of bytes, so that records can be read by programs.
                 Some(bytes) => feed::format_bytes(bytes),
+                // A process is what takes part, whether or not it has a host of its own.
+                None if along.axis() == Axis::Hosts && value == "1" => "1 process".to_owned(),
+                None if along.axis() == Axis::Hosts => format!("{value} processes"),
                 None => format!("{value}{unit}"),
             };
             words::form::words(along).unwrap_or_else(plain)
         });
         words.collect::<Vec<_>>().join(" ")
+    }
+
+    /// The same without an axis, where that is seen already.
+    pub(crate) fn without(mut self, axis: Axis) -> Self {
+        self.names.retain(|name| Axis::named(name) != axis);
+        self
     }
 }
 

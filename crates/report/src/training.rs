@@ -1,6 +1,7 @@
 //! Training jobs that were played: which cells show one, and how their settings are told.
 
 mod lines;
+pub(crate) mod scaling;
 mod tables;
 
 use analysis::{CellSummary, Figures, Measurement, Summary, TrainingFigures};

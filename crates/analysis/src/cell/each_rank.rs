@@ -89,8 +89,9 @@ fn of_cell(
     let used = [Role::Measure, Role::Confirm]
         .map(|role| Repetitions::of(reps, &cell.cell, role, &record.run.measure).used);
     let of_ranks: Vec<&Vec<&Rep>> = used.iter().flatten().filter_map(|rep| turns.get(&key(rep))).collect();
-    let ranks = record.run.ranks as usize;
-    if of_ranks.is_empty() || of_ranks.iter().any(|of_rep| of_rep.len() != ranks) {
+    let ranks = record.run.ranks_of(&cell.cell) as usize;
+    // Of one process there is nothing to compare.
+    if ranks < 2 || of_ranks.is_empty() || of_ranks.iter().any(|of_rep| of_rep.len() != ranks) {
         return None;
     }
     let moved = if operation::is_metadata(&cell.cell) { counter::OPS } else { counter::BYTES };

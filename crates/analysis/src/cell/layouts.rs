@@ -101,7 +101,7 @@ pub(crate) fn of_run(record: &RunRecord, cells: &[CellSummary]) -> Layouts {
         LayoutFigures::of(dataset, payload)
     };
     let streamed = cells.iter().enumerate().filter_map(|(index, cell)| {
-        let order = order(&cell.cell, datasets.get(cell.cell.dataset), record.run.ranks);
+        let order = order(&cell.cell, datasets.get(cell.cell.dataset), record.run.ranks_of(&cell.cell));
         (cell.storage && !order.is_empty()).then_some(Streamed { cell: index, order })
     });
     // Here and not where a cell is named: a run of 10,000 cells names each of them several times.

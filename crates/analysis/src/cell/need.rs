@@ -25,6 +25,16 @@ impl LineAt {
             demand_bps: need.demand_bps(sample_bytes),
         })
     }
+
+    /// That of so many times the need.
+    pub(crate) fn times(self, times: f64) -> Self {
+        Self {
+            samples_per_s: self.samples_per_s * times,
+            bps: self.bps * times,
+            demand_bps: self.demand_bps * times,
+            ..self
+        }
+    }
 }
 
 /// Why no line can be drawn from a record.

@@ -31,7 +31,6 @@ pub fn fold_ranks(record: &RunRecord) -> Cow<'_, RunRecord> {
     if !is_merged(record) {
         return Cow::Borrowed(record);
     }
-    let ranks = record.run.ranks;
     let mut reps: BTreeMap<Key<'_>, Vec<&Rep>> = BTreeMap::new();
     let mut ceilings: BTreeMap<(&[String], bool), Vec<&Ceiling>> = BTreeMap::new();
     for line in &record.lines {
@@ -45,8 +44,11 @@ pub fn fold_ranks(record: &RunRecord) -> Cow<'_, RunRecord> {
     }
     // A ceiling that one of the hosts lacks is none of them together.
     // The sum of some hosts' ceilings would be too low, and call the others client-limited.
-    let whole = ceilings.into_values().filter(|of_ranks| of_ranks.len() == ranks as usize);
-    let mut lines: Vec<Line> = whole.map(|of_ranks| Line::Ceiling(sums::ceiling(&of_ranks))).collect();
+    let is_whole = |((cells, _), of_ranks): &((&[String], bool), Vec<&Ceiling>)| {
+        of_ranks.len() == cells.first().map_or(record.run.ranks, |cell| ranks_of(&record.run, cell)) as usize
+    };
+    let whole = ceilings.into_iter().filter(is_whole);
+    let mut lines: Vec<Line> = whole.map(|(_, of_ranks)| Line::Ceiling(sums::ceiling(&of_ranks))).collect();
     let mut folded: Vec<Rep> = reps.into_values().map(|of_ranks| fold(of_ranks, &record.run)).collect();
     folded.sort_by_key(|rep| rep.order);
     lines.extend(folded.into_iter().map(|rep| Line::Rep(Box::new(rep))));
@@ -68,6 +70,8 @@ pub enum Ranks {
     Together {
         /// How many there are.
         ranks: u32,
+        /// Whether fewer of them, the first ones, took part in some cells.
+        fewer: bool,
         /// Least share of the longest window that the windows of all ranks have in common, of repetitions that all made;
         /// absent where that is not known of any.
         overlap: Option<f64>,
@@ -85,9 +89,11 @@ impl Ranks {
             return Some(Self::Alone { rank, ranks });
         }
         let turns = by_turn(record);
-        let whole = turns.values().filter(|of_ranks| gap(of_ranks, ranks).is_none());
-        let overlap = whole.filter_map(|of_ranks| overlap(of_ranks)).map(|(share, _)| share).reduce(f64::min);
-        Some(Self::Together { ranks, overlap })
+        let whole = turns.iter().filter(|(turn, made)| gap(made, ranks_of(&record.run, turn.0)).is_none());
+        let overlap =
+            whole.filter_map(|(_, of_ranks)| overlap(of_ranks)).map(|(share, _)| share).reduce(f64::min);
+        let fewer = turns.keys().any(|(cell, ..)| ranks_of(&record.run, cell) < ranks);
+        Some(Self::Together { ranks, fewer, overlap })
     }
 }
 
@@ -120,9 +126,15 @@ impl TeamFacts {
     }
 }
 
+/// Whether it holds what all ranks made. What processes that met have made, the first of them alone included, is in one record.
 fn is_merged(record: &RunRecord) -> bool {
     let ranks: BTreeSet<u32> = reps(record).map(|rep| rep.rank).collect();
-    record.run.ranks > 1 && ranks.len() > 1
+    record.run.ranks > 1 && (ranks.len() > 1 || record.run.team.is_some() && !ranks.is_empty())
+}
+
+/// Ranks that took part in the cell of this name.
+fn ranks_of(run: &Run, cell: &str) -> u32 {
+    run.cells.iter().find(|one| one.cell == cell).map_or(run.ranks, |cell| run.ranks_of(cell))
 }
 
 fn reps(record: &RunRecord) -> impl Iterator<Item = &Rep> {
@@ -153,7 +165,7 @@ fn fold(mut of_ranks: Vec<&Rep>, run: &Run) -> Rep {
     let mut folded = sums::rep(&of_ranks);
     let outcomes = || of_ranks.iter().map(|rep| &rep.outcome);
     let overlap = overlap(&of_ranks);
-    folded.outcome = if let Some(reason) = gap(&of_ranks, run.ranks) {
+    folded.outcome = if let Some(reason) = gap(&of_ranks, ranks_of(run, &folded.cell)) {
         Outcome::Failed { reason }
     } else if outcomes().any(|outcome| *outcome == Outcome::Interrupted) {
         // A signal reaches the ranks at different times: what they measured together is what counts.
@@ -180,7 +192,7 @@ fn asked<'a>(run: &'a Run, of_ranks: &[&Rep]) -> Asked<'a> {
     Asked { met: run.team.is_some(), measure: &run.measure, cell }
 }
 
-/// Why the ranks did not all make a repetition: one is missing, there twice, or failed.
+/// Why the ranks that take part did not all make a repetition: one is missing, there twice, or failed.
 fn gap(of_ranks: &[&Rep], ranks: u32) -> Option<String> {
     let mut made: BTreeMap<u32, u32> = BTreeMap::new();
     for rep in of_ranks {

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use feed::Compared;
 
 use super::{CellSample, Difference, Exclusion, RunSample, comparable, label::Labels};
-use crate::cell::need::{self, LineAt};
-use crate::cell::operation;
+use crate::cell::{line, operation};
 
 /// One run of a history.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,7 +90,7 @@ pub fn history(runs: &[RunSample]) -> Option<History> {
         target: cell.target.clone(),
         label: labels.label(cell),
         counts_bytes: !operation::is_metadata(cell),
-        line_bps: line_bps(newest, cell),
+        line_bps: line(&newest.run, cell).map(|line| line.bps),
         points: kin
             .iter()
             .zip(&by_name)
@@ -124,15 +123,6 @@ pub(super) fn cells_by_name(sample: &RunSample) -> BTreeMap<&str, &CellSample> {
 fn broken(before: &RunSample, after: &RunSample) -> Option<Break> {
     let differences = comparable::stored(before, after);
     (!differences.is_empty()).then(|| Break { run_id: after.run.run_id.clone(), differences })
-}
-
-fn line_bps(sample: &RunSample, cell: &record::Cell) -> Option<f64> {
-    let dataset = sample.run.datasets.get(cell.dataset)?;
-    let sample_bytes = Some(dataset.sample_bytes).filter(|bytes| need::positive(*bytes))?;
-    let need = need::of_record(&sample.run.need)
-        .ok()
-        .filter(|_| operation::is_asked_for(cell, sample.run.need.writes))?;
-    Some(LineAt::of(&need, sample_bytes)?.bps)
 }
 
 fn point(sample: &RunSample, cell: &CellSample) -> HistoryPoint {

@@ -5,11 +5,12 @@ use record::axis::{self, alike};
 use record::{Axis, Cell, Datasets};
 
 use crate::cell::cell_summary::{CellSummary, Measurement};
-use crate::cell::cells::Cells;
+use crate::cell::figures::Figures;
 use crate::cell::flag::{Flag, Gravity};
 use crate::cell::gap::Gap;
 use crate::cell::rate::Rate;
 use crate::curve::Panel;
+use crate::verdict::Source;
 use crate::verdict::way_apart::WayApart;
 
 /// What a search along one axis found on one target, in one way of reading it.
@@ -19,10 +20,14 @@ pub struct Sizing {
     pub target: String,
     /// Its engine.
     pub engine: String,
+    /// Whether feedline started its server itself, so that nothing is said of a storage.
+    pub demo: bool,
     /// What sets the way in which it was read apart from the others that were searched.
     pub apart: WayApart,
-    /// What was searched: `accelerators`, `readers`, `queue_depth`, `prefetch`.
+    /// What was searched: `accelerators`, `readers`, `queue_depth`, `prefetch`, `hosts`.
     pub axis: String,
+    /// Whether values of `hosts` are so many machines; else they are processes, of which some shared one.
+    pub on_hosts: bool,
     /// The hardest value that met the target: the most accelerators, the fewest readers.
     pub meets: Option<Edge>,
     /// The easiest value that missed it.
@@ -32,6 +37,34 @@ pub struct Sizing {
     pub threshold: f64,
     /// Values that were tried.
     pub tried: usize,
+    /// What each number of hosts that was tried got, from the fewest on; empty of other searches.
+    pub scaling: Vec<Scaled>,
+    /// Where more hosts got no more; absent where that was not seen, and of other searches.
+    pub full: Option<Full>,
+}
+
+/// What so many hosts got together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scaled {
+    /// How many.
+    pub hosts: u32,
+    /// Bytes per second of all of them: of the fresh repetitions, where there are any.
+    pub bps: Rate,
+    /// The same by so many times what one host got; absent where that was not measured.
+    pub of_one: Option<f64>,
+    /// What forbids to rest anything on it.
+    pub doubt: Option<Flag>,
+}
+
+/// Numbers of hosts between which a storage gave no more.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Full {
+    /// The fewest that missed the target.
+    pub from: u32,
+    /// More of them, which got as much.
+    pub to: u32,
+    /// What the fewest got, bytes per second.
+    pub bps: f64,
 }
 
 /// One side of the edge.
@@ -100,17 +133,21 @@ impl Sizing {
 }
 
 /// One for each row of cells.
-pub(crate) fn of(cells: &Cells<'_>, axis: &str) -> Vec<Sizing> {
+pub(crate) fn of(source: &Source<'_>, axis: &str) -> Vec<Sizing> {
+    let (run, cells) = (&source.record.run, &source.cells);
     let planned: Vec<&Cell> = cells.all.iter().map(|cell| &cell.cell).collect();
     let rows = search_rows(cells, &planned, axis);
     let tried = |row: &Vec<SearchValue>| row.iter().map(|one| &cells.all[one.cell]).collect();
     let rows: Vec<Vec<&CellSummary>> = rows.iter().map(tried).collect();
     let ways: Vec<(&str, Panel)> =
         rows.iter().map(|row| (row[0].cell.target.as_str(), Panel::of(row[0]))).collect();
+    let on_hosts = run.team.as_ref().map_or(run.ranks, record::Team::machines) == run.ranks;
     let of_row = |(row, (target, way)): (&Vec<&CellSummary>, &(&str, Panel))| {
         let of_target = ways.iter().filter(|(other, _)| other == target);
         let others: Vec<&Panel> = of_target.map(|(_, other)| other).collect();
-        sizing(row, axis, WayApart::of(way, &others))
+        let sizing = sizing(row, axis, WayApart::of(way, &others))?;
+        let demo = cells.targets.iter().any(|target| target.demo && target.name == sizing.target);
+        Some(Sizing { demo, on_hosts, ..sizing })
     };
     rows.iter().zip(&ways).filter_map(of_row).collect()
 }
@@ -125,7 +162,7 @@ pub struct SearchValue {
 }
 
 /// Training cells that differ in the searched value alone, as rows from the easiest value to the hardest: the most
-/// accelerators are the hardest, and the fewest of anything else.
+/// accelerators and hosts are the hardest, and the fewest of anything else.
 ///
 /// By default readers bring their own prefetch: only where several were asked for of one number of readers is it a
 /// coordinate of its own.
@@ -154,8 +191,8 @@ fn grouped(
     }
     for row in &mut rows {
         row.sort_by_key(|one| one.value);
-        // More readers, depth or prefetch make it easier; more accelerators make it harder.
-        if axis != Axis::Accelerators {
+        // More readers, depth or prefetch make it easier; more accelerators and hosts make it harder.
+        if !matches!(axis, Axis::Accelerators | Axis::Hosts) {
             row.reverse();
         }
     }
@@ -166,6 +203,10 @@ fn grouped(
 fn may_differ(cell: &Cell, axis: Axis, prefetch_follows: bool) -> Vec<Axis> {
     let has_readers = cell.training.as_ref().is_some_and(|job| job.readers.is_some());
     let mut but = vec![axis];
+    // More hosts have more of everything, which each of them has by itself.
+    if axis == Axis::Hosts {
+        but.extend([Axis::Depth, Axis::Accelerators]);
+    }
     // The depth of readers is their number, and follows; a depth that was set is searched for itself.
     but.extend(axis::CURVE.iter().filter(|axis| **axis != Axis::Depth || has_readers));
     but.extend((prefetch_follows && axis == Axis::Readers).then_some(Axis::Prefetch));
@@ -179,13 +220,19 @@ fn sizing(cells: &[&CellSummary], axis: &str, apart: WayApart) -> Option<Sizing>
     let meets = |edge: &&Edge| edge.meets(threshold);
     // What misses once is not met behind it: storage that wavers at its edge feeds what it always fed.
     let met = edges.iter().take_while(meets).count();
+    let scaling = if Axis::named(axis) == Axis::Hosts { scaling(cells) } else { Vec::new() };
+    let misses = edges.get(met).cloned();
     Some(Sizing {
         target: first.cell.target.clone(),
         engine: first.engine_label(),
         apart,
         axis: axis.to_owned(),
+        on_hosts: true,
+        demo: false,
         tried: edges.len(),
-        misses: edges.get(met).cloned(),
+        full: misses.as_ref().and_then(|edge| full(&scaling, edge.value)),
+        scaling,
+        misses,
         meets: met.checked_sub(1).and_then(|last| edges.get(last).cloned()),
         threshold,
     })
@@ -194,14 +241,10 @@ fn sizing(cells: &[&CellSummary], axis: &str, apart: WayApart) -> Option<Sizing>
 /// Fresh repetitions count where there are any, and those that failed miss.
 fn edge(cell: &CellSummary, axis: &str) -> Option<Edge> {
     let value = value(&cell.cell, Axis::named(axis))?;
-    // The search itself measures each value once and follows what it finds, so that its last values are chosen by
-    // chance too. Fresh repetitions are not.
-    let measurement = cell.confirmed.as_ref().unwrap_or(&cell.measured);
-    let (au, doubt) = match measurement {
+    let (au, doubt) = match latest(cell) {
         Measurement::Figures(figures) => {
             let au = figures.training.as_ref().map(|training| training.au);
-            let grave = figures.flags.iter().find(|flag| flag.gravity() != Gravity::Informs);
-            (au.ok_or(NoUtilization::NoJob), grave.cloned())
+            (au.ok_or(NoUtilization::NoJob), grave(figures).cloned())
         }
         Measurement::Failed { reason, .. } | Measurement::NotRun { reason } => {
             (Err(NoUtilization::Unmeasured(reason.clone())), None)
@@ -211,9 +254,47 @@ fn edge(cell: &CellSummary, axis: &str) -> Option<Edge> {
     Some(Edge { value, cell: cell.cell.cell.clone(), au, doubt })
 }
 
+/// What each number of hosts got.
+fn scaling(cells: &[&CellSummary]) -> Vec<Scaled> {
+    let got: Vec<(u32, &Figures)> =
+        cells.iter().filter_map(|cell| Some((cell.cell.ranks?, latest(cell).figures()?))).collect();
+    let one = got.iter().find(|(hosts, _)| *hosts == 1).map(|(_, figures)| figures.bps.mean);
+    let scaled = |(hosts, figures): &(u32, &Figures)| Scaled {
+        hosts: *hosts,
+        bps: figures.bps,
+        of_one: one.map(|one| figures.bps.mean / (f64::from(*hosts) * one)).filter(|share| share.is_finite()),
+        doubt: grave(figures).cloned(),
+    };
+    got.iter().map(scaled).collect()
+}
+
+/// Whether the most hosts got no more than `from`, the fewest that missed the target: by the intervals of both there may be no gain,
+/// and there is less than half of what the hosts that came in addition would gain if each got as much.
+// Intervals that reach each other alone would say so of whatever was measured badly.
+fn full(scaling: &[Scaled], from: u32) -> Option<Full> {
+    let mut sure = scaling.iter().filter(|one| one.hosts >= from && one.doubt.is_none());
+    let (fewest, most) = (sure.next().filter(|one| one.hosts == from)?, sure.next_back()?);
+    let (few, many) = (fewest.bps.interval?, most.bps.interval?);
+    let more = f64::from(most.hosts) / f64::from(from) - 1.0;
+    let is_full = many.low <= few.high && many.high - few.low < few.low * more / 2.0;
+    is_full.then_some(Full { from, to: most.hosts, bps: fewest.bps.mean })
+}
+
+/// What is told of a cell: its fresh repetitions, where there are any.
+// The search itself measures each value once and follows what it finds, so that its last values are chosen by
+// chance too. Fresh repetitions are not.
+fn latest(cell: &CellSummary) -> &Measurement {
+    cell.confirmed.as_ref().unwrap_or(&cell.measured)
+}
+
+fn grave(figures: &Figures) -> Option<&Flag> {
+    figures.flags.iter().find(|flag| flag.gravity() != Gravity::Informs)
+}
+
 fn value(cell: &Cell, axis: Axis) -> Option<u32> {
     let training = cell.training.as_ref()?;
     match axis {
+        Axis::Hosts => cell.ranks,
         Axis::Accelerators => Some(training.accelerators),
         Axis::Readers => training.readers,
         Axis::Depth => Some(cell.queue_depth),
@@ -229,7 +310,7 @@ mod tests {
     use super::*;
     use crate::Stall;
     use crate::fixture::Builder;
-    use crate::fixture::{cell_of_job, job_rep};
+    use crate::fixture::{cell_of_job, job_rep, team};
     use crate::{Summary, summarise};
 
     /// A search over accelerators: what was tried once, and what was measured again, with utilizations.
@@ -320,5 +401,131 @@ mod tests {
         let values: Vec<Vec<u32>> =
             rows.iter().map(|row| row.iter().map(|one| one.value).collect()).collect();
         assert_eq!(values, [[8, 4, 2]]);
+    }
+
+    /// The cell of so many hosts, of which each plays the job.
+    fn name(hosts: u32) -> String {
+        format!("h{hosts}")
+    }
+
+    /// What each of so many hosts made of a repetition in which all reached this utilization.
+    fn push_of_hosts(builder: &mut Builder, hosts: u32, number: u32, role: Role, au: f64) {
+        for rank in 0..hosts {
+            let stall = Stall { storage: 1.0 - au, ..Stall::default() };
+            builder.push(record::Rep {
+                rank,
+                ranks: hosts,
+                role,
+                window_unix_ns: Some(1_795_236_083_000_000_000 + u64::from(rank) * 1_000_000),
+                ..job_rep(&name(hosts), number, stall, 4.0)
+            });
+        }
+    }
+
+    /// A search among four hosts over a storage that gives what `fed` of them need: these numbers are tried, and measured again.
+    fn scaled(fed: f64, tried: &[u32], again: &[u32]) -> Builder {
+        let mut builder = Builder::new();
+        builder.run.size = Some("hosts".to_owned());
+        (builder.run.ranks, builder.run.team) = (4, Some(team(4)));
+        builder.run.need.samples_per_s = builder.run.need.samples_per_s.map(|per_s| per_s * 4.0);
+        for hosts in 1..=4 {
+            builder.cell(&name(hosts), "disk", 8 * hosts);
+            builder.edit_cell(&name(hosts), |cell| {
+                cell_of_job(cell);
+                (cell.ranks, cell.threads) = (Some(hosts), cell.threads * hosts);
+                cell.training.as_mut().unwrap().accelerators *= hosts;
+            });
+        }
+        let au = |hosts: u32| (fed / f64::from(hosts)).min(0.999);
+        for hosts in tried {
+            push_of_hosts(&mut builder, *hosts, 0, Role::Measure, au(*hosts));
+        }
+        for hosts in again {
+            for (number, off) in (0..).zip([-0.0004, 0.0, 0.0004]) {
+                push_of_hosts(&mut builder, *hosts, number, Role::Confirm, au(*hosts) + off);
+            }
+        }
+        builder
+    }
+
+    fn sizing_of(builder: &Builder) -> Sizing {
+        let mut found = summarise(&builder.record()).sizings;
+        assert_eq!(found.len(), 1, "one row, whatever follows from the number of hosts: {found:?}");
+        found.remove(0)
+    }
+
+    #[test]
+    fn the_most_hosts_that_are_fed_are_told_with_their_scaling_and_where_the_storage_is_full() {
+        let found = sizing_of(&scaled(2.5, &[1, 4, 2, 3], &[1, 2, 3, 4]));
+        let edge = |edge: &Option<Edge>| edge.as_ref().unwrap().value;
+        assert_eq!((edge(&found.meets), edge(&found.misses)), (2, 3));
+        assert!(found.is_sure() && found.on_hosts && !found.demo, "{:?}", found.doubt());
+        let scaling: Vec<(u32, f64, f64)> = found
+            .scaling
+            .iter()
+            .map(|one| (one.hosts, (one.bps.mean / 1e7).round(), (one.of_one.unwrap() * 100.0).round()))
+            .collect();
+        assert_eq!(scaling, [(1, 100.0, 100.0), (2, 200.0, 100.0), (3, 250.0, 83.0), (4, 250.0, 63.0)]);
+        let full = found.full.unwrap();
+        assert_eq!((full.from, full.to, (full.bps / 1e7).round()), (3, 4, 250.0));
+    }
+
+    #[test]
+    fn a_storage_is_full_only_where_more_hosts_were_measured_and_got_no_more() {
+        // Nobody beyond the first that misses was measured again.
+        assert_eq!(sizing_of(&scaled(2.5, &[1, 4, 2, 3], &[1, 2, 3])).full, None);
+        assert_eq!(sizing_of(&scaled(3.5, &[1, 4, 3], &[1, 3, 4])).full, None);
+        assert_eq!(sizing_of(&scaled(9.0, &[1, 4], &[1, 4])).full, None);
+        let mut rises = scaled(2.5, &[1, 4, 2, 3], &[1, 2, 3]);
+        (0..3).for_each(|number| push_of_hosts(&mut rises, 4, number, Role::Confirm, 0.7));
+        assert_eq!(sizing_of(&rises).full, None, "four got 2.8 times what one needs, and three 2.5 times");
+        // Intervals so wide that nothing is known.
+        let mut noisy = scaled(2.5, &[1, 4, 2, 3], &[1, 2, 3]);
+        for (number, au) in (0..).zip([0.45, 0.62, 0.8]) {
+            push_of_hosts(&mut noisy, 4, number, Role::Confirm, au);
+        }
+        assert_eq!(sizing_of(&noisy).full, None);
+    }
+
+    #[test]
+    fn one_host_alone_is_measured_like_any_number_of_them() {
+        let summary = summarise(&scaled(0.5, &[1, 4], &[1, 4]).record());
+        let found = &summary.sizings[0];
+        assert_eq!((&found.meets, found.misses.as_ref().unwrap().value), (&None, 1));
+        let line = |hosts| summary.cell(&name(hosts)).unwrap().line.unwrap().bps / 1e8;
+        assert_eq!((line(1).round(), line(4).round()), (9.0, 36.0), "each number has its part of the need");
+        assert!(summary.ranks.iter().all(|of| of.cell != "h1"), "beside which nobody measured");
+    }
+
+    #[test]
+    fn a_host_that_is_missing_among_those_that_take_part_is_a_failed_repetition_and_others_are_not_asked() {
+        let mut builder = scaled(9.0, &[1, 4], &[1]);
+        let whole = builder.record();
+        push_of_hosts(&mut builder, 2, 0, Role::Measure, 0.99);
+        let mut cut = builder.record();
+        cut.lines.retain(|line| !matches!(line, record::Line::Rep(rep) if rep.cell == "h2" && rep.rank == 1));
+        let measured = |record: &record::RunRecord, hosts: u32| {
+            summarise(record).cell(&name(hosts)).map(|cell| cell.measured.clone())
+        };
+        let Some(Measurement::Failed { reason, .. }) = measured(&cut, 2) else { panic!("it was not made") };
+        assert!(format!("{reason:?}").contains("rank 1 of 2 did not make this repetition"), "{reason:?}");
+        assert!(matches!(measured(&whole, 4), Some(Measurement::Figures(_))));
+    }
+
+    #[test]
+    fn processes_that_share_a_machine_are_no_hosts() {
+        let mut builder = scaled(2.5, &[1, 4, 2, 3], &[1, 2, 3, 4]);
+        builder.run.team.as_mut().unwrap().members[3].machine = 0;
+        builder.run.targets[0].demo = true;
+        let found = sizing_of(&builder);
+        assert!(!found.on_hosts && found.demo);
+    }
+
+    #[test]
+    fn a_search_whose_processes_were_lost_finds_nothing() {
+        let mut record = scaled(2.5, &[1, 4, 2, 3], &[1, 2, 3, 4]).record();
+        record.lines.retain(|line| !matches!(line, record::Line::End(_)));
+        let summary = summarise(&record);
+        assert_eq!((summary.sizings.len(), summary.unjudged.len()), (0, 1));
     }
 }

@@ -73,15 +73,15 @@ impl Judged {
     /// A search judges no need, it says how large one may be; and variants are compared and not judged.
     pub(crate) fn of(source: &Source<'_>) -> Self {
         let run = &source.record.run;
-        if let Some(axis) = &run.size {
-            return Self { sizings: sizing::of(&source.cells, axis), ..Self::default() };
-        }
-        if run.variant.is_some() {
-            return Self { unjudged: without_verdict(source.cells, &NoVerdict::Variant), ..Self::default() };
-        }
         if run.team.is_some() && !has_ended(source) {
             let unjudged = without_verdict(source.cells, &NoVerdict::TeamBroke);
             return Self { unjudged, ..Self::default() };
+        }
+        if let Some(axis) = &run.size {
+            return Self { sizings: sizing::of(source, axis), ..Self::default() };
+        }
+        if run.variant.is_some() {
+            return Self { unjudged: without_verdict(source.cells, &NoVerdict::Variant), ..Self::default() };
         }
         let (verdicts, unjudged) = of_targets(source);
         Self { verdicts, unjudged, sizings: Vec::new() }

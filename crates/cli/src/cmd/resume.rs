@@ -26,7 +26,7 @@ enum Began {
     /// A run, which measures and judges a scenario.
     Run(Box<RunArgs>),
     /// A search.
-    Size(SizeArgs),
+    Size(Box<SizeArgs>),
 }
 
 /// The run that `args` names, and the command line that began it.
@@ -101,7 +101,7 @@ fn began(command: &[String]) -> Option<Began> {
     let words = with_verb(command.iter().map(|word| spelt_out(word).into()));
     match Cli::try_parse_from(words).ok()?.verb {
         Verb::Run(args) => Some(Began::Run(Box::new(args))),
-        Verb::Size(args) => Some(Began::Size(args)),
+        Verb::Size(args) => Some(Began::Size(Box::new(args))),
         _ => None,
     }
 }

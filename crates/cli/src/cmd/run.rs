@@ -132,15 +132,31 @@ fn together(args: &RunArgs, group: Arc<dyn Group>, launcher: Launcher) -> Result
         );
         return Err(launched::once_for_all(&*group, &said));
     }
+    let results = &args.measure.results;
+    let load = || {
+        let mut loaded = load::load(&args.input)?.with_margins(true)?;
+        if let Some(name) = &loaded.plan.gate.baseline {
+            baseline::expect(name, results, None)?;
+        }
+        loaded.plan.measure.fresh_rounds += args.rounds.map_or(0, |More(rounds)| rounds);
+        Ok(loaded)
+    };
+    let judge = |summary: &Summary| {
+        let folder = results.join(&summary.head.run_id);
+        let compared = regression::after_run(&folder, results, &summary.gate, args.strict, args.show)?;
+        Ok(Exit::of_run(summary, args.strict).or(compared.unwrap_or(Exit::Ok)))
+    };
     team::run::run(&Asked {
         input: &args.input,
         measure: &args.measure,
         show: args.show,
         team: &args.team,
-        rounds: args.rounds.map_or(0, |More(rounds)| rounds),
-        strict: args.strict,
         group,
         launcher,
+        size: None,
+        load: &load,
+        make: &rounds::interleave,
+        judge: &judge,
     })
 }
 

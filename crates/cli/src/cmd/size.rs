@@ -1,25 +1,34 @@
-//! `feedline size`: how many accelerators a storage feeds, or the least that feeds those of the need.
+//! `feedline size`: how many accelerators or hosts a storage feeds, or the least that feeds those of the need.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use analysis::{SearchValue, Summary};
 use clap::{Args, ValueEnum};
 use engine::{Bench, Harder, Search, Try};
-use plan::{Cell, DatasetSpec, Load, Plan};
+use launch::{Group, Launcher};
+use plan::{Axis, Cell, DatasetSpec, Load, Plan};
 use record::NotRun;
 
 use crate::announce::Announced;
-use crate::args::{InputArgs, MeasureArgs, ShowArgs};
+use crate::args::{InputArgs, MeasureArgs, ShowArgs, TeamArgs};
 use crate::claim::Claim;
 use crate::exit::{Exit, Failure};
+use crate::launched::{self, Launched};
 use crate::load::{self, Loaded};
 use crate::resume::Interrupted;
 use crate::session::{Ready, RunKind, Session};
-use crate::{resume, session};
+use crate::team::asked::Asked;
+use crate::{resume, rounds, session, team};
 
 /// Depths that are tried: doublings from 1.
 // 4096, the deepest queue that a scenario takes.
 const DEPTHS_MAX: u32 = 13;
+
+/// Why one process does not search for hosts.
+const ONE_ALONE: &str = "error: --find hosts is for several processes of a launcher, and this is one\n  hint: start it on as many hosts \
+                         as there are: mpirun --hostfile hosts --map-by ppr:1:node --bind-to none feedline size job.toml \
+                         --find hosts";
 
 #[derive(Debug, Args)]
 #[command(mut_arg("results", |results| results.short('o')))]
@@ -33,10 +42,12 @@ pub(crate) struct SizeArgs {
     /// What to search: the most accelerators that stay fed, or the least that feeds the accelerators of the need
     #[arg(long, value_enum, default_value_t = Find::Accelerators)]
     pub(crate) find: Find,
-    /// Largest number to try [default: 128 accelerators, 64 readers, 64 batches of prefetch, depth 1024]
+    /// Largest number to try [default: 128 accelerators, 64 readers, 64 batches of prefetch, depth 1024, all hosts]
     // The deepest queue that a scenario takes.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) most: Option<u32>,
+    #[command(flatten)]
+    pub(crate) team: TeamArgs,
 }
 
 /// What `size` searches.
@@ -50,10 +61,52 @@ pub(crate) enum Find {
     Depth,
     /// The fewest batches fetched ahead
     Prefetch,
+    /// The most hosts that stay fed together, of those on which a launcher started feedline
+    Hosts,
 }
 
 pub(crate) fn size(args: &SizeArgs) -> Result<Exit, Failure> {
-    once(args, None)
+    if args.find != Find::Hosts {
+        launched::refuse("size", None)?;
+    }
+    match launched::without_slots("size", &args.team)? {
+        Launched::Team(group, launcher) => together(args, group, launcher),
+        Launched::Alone | Launched::Slots(_) => once(args, None),
+    }
+}
+
+/// Searches how many of the processes of a launcher are fed.
+fn together(args: &SizeArgs, group: Arc<dyn Group>, launcher: Launcher) -> Result<Exit, Failure> {
+    let most = args.most.unwrap_or(u32::MAX).min(group.size());
+    team::run::run(&Asked {
+        input: &args.input,
+        measure: &args.measure,
+        show: args.show,
+        team: &args.team,
+        group,
+        launcher,
+        size: Some(args.find.axis()),
+        load: &|| Ok(for_hosts(load::load(&as_training(&args.input))?, most)),
+        make: &|ready, session, bench| find(ready, args.find, session, bench),
+        judge: &|summary| Ok(exit_of(summary)),
+    })
+}
+
+/// The same with every training cell once for each number of hosts up to `most`.
+// No key of a scenario says how many hosts there are: the launcher does.
+fn for_hosts(mut loaded: Loaded, most: u32) -> Loaded {
+    let of_hosts = |cell: &Cell, hosts: u32| {
+        let mut cell =
+            Cell { ranks: Some(hosts), slug: format!("{}/hosts{hosts}", cell.slug), ..cell.clone() };
+        cell.axes.push(Axis { name: Find::Hosts.axis(), value: hosts.to_string(), unit: "" });
+        cell
+    };
+    let of_cell = |cell: &Cell| match cell.load {
+        Load::Training(_) => (1..=most).map(|hosts| of_hosts(cell, hosts)).collect(),
+        Load::Closed | Load::Paced(_) => vec![cell.clone()],
+    };
+    loaded.plan.cells = loaded.plan.cells.iter().flat_map(of_cell).collect();
+    loaded
 }
 
 /// Makes a search, or what is missing of one that was interrupted: each try follows from those before it, so that it goes on
@@ -77,30 +130,33 @@ pub(crate) fn once(args: &SizeArgs, interrupted: Option<Interrupted>) -> Result<
 
 /// The scenario as a training job, with every value that may be tried.
 fn widened(args: &SizeArgs) -> Result<Loaded, Failure> {
-    let training = with(&args.input, vec!["load.mode=\"training\"".to_owned()]);
-    let most = match args.find {
+    let training = as_training(&args.input);
+    let up_to = |least: u32, most: u32| (least..=most).map(|n| n.to_string()).collect::<Vec<String>>();
+    let values = match args.find {
         // What a dataset has no samples for is not tried.
         // 128 by default: beyond it one client is seldom the feeder, and each number tried is a cell of the
         // plan.
-        Find::Accelerators => most_accelerators(&load::load(&training)?.plan).min(args.most.unwrap_or(128)),
-        Find::Readers | Find::Prefetch => args.most.unwrap_or(64),
-        Find::Depth => args.most.unwrap_or(1024),
+        Find::Accelerators => {
+            up_to(1, most_accelerators(&load::load(&training)?.plan).min(args.most.unwrap_or(128)))
+        }
+        Find::Readers => up_to(1, args.most.unwrap_or(64)),
+        // From zero, which is a setting of its own: nothing is fetched ahead.
+        Find::Prefetch => up_to(0, args.most.unwrap_or(64)),
+        Find::Depth => {
+            let depths = (0..DEPTHS_MAX).map(|power| 1 << power);
+            depths.filter(|n| *n <= args.most.unwrap_or(1024)).map(|n: u32| n.to_string()).collect()
+        }
+        Find::Hosts => return Err(Failure::usage(ONE_ALONE)),
     };
     let key = match args.find {
         Find::Depth => "load.queue_depth".to_owned(),
         find => format!("training.{}", find.axis()),
     };
-    let values: Vec<String> = match args.find {
-        Find::Depth => (0..DEPTHS_MAX)
-            .map(|power| 1 << power)
-            .filter(|n| *n <= most)
-            .map(|n: u32| n.to_string())
-            .collect(),
-        // From zero, which is a setting of its own: nothing is fetched ahead.
-        Find::Prefetch => (0..=most).map(|n| n.to_string()).collect(),
-        Find::Accelerators | Find::Readers => (1..=most).map(|n| n.to_string()).collect(),
-    };
     load::load(&with(&training, vec![format!("{key}=[{}]", values.join(", "))]))
+}
+
+fn as_training(input: &InputArgs) -> InputArgs {
+    with(input, vec!["load.mode=\"training\"".to_owned()])
 }
 
 fn with(input: &InputArgs, more: Vec<String>) -> InputArgs {
@@ -128,6 +184,13 @@ fn first(row: &[SearchValue], find: Find, needed: u32) -> usize {
     row.iter().position(|one| one.value >= needed.max(1)).unwrap_or(row.len().saturating_sub(1))
 }
 
+/// What is measured whatever the search finds: one host alone and all of them, beside which scaling is told.
+// All of them last: what they get tells the search where to look.
+fn anyway(row: &[SearchValue], find: Find) -> Vec<usize> {
+    let ends = [0, row.len().saturating_sub(1)].into_iter().take(row.len());
+    if find == Find::Hosts { ends.collect() } else { Vec::new() }
+}
+
 /// Searches every row with one repetition for each try, and measures both sides of the edge again. An edge that does
 /// not hold is searched on from what was learnt.
 fn find(
@@ -143,9 +206,10 @@ fn find(
         let values = row.iter().map(|one| one.value).collect();
         let mut search = Search::new(values, find.harder(), first(&row, find, need.accelerators));
         let mut confirmed = BTreeSet::new();
+        let mut untried = anyway(&row, find).into_iter();
         loop {
             ready.progress.phase("searching the edge, one repetition for each try");
-            while let Some(index) = search.next() {
+            while let Some(index) = untried.next().or_else(|| search.next()) {
                 let au = match bench.try_once(row[index].cell, &mut |event| session.take(event))? {
                     Try::Ended { au } => Some(au),
                     Try::Failed => None,
@@ -154,26 +218,27 @@ fn find(
                 search.observe(index, au, threshold);
             }
             let (meets, misses) = search.edge();
-            let edge: Vec<usize> =
-                meets.into_iter().chain(misses).filter(|one| confirmed.insert(*one)).collect();
+            let edge = meets.into_iter().chain(misses).chain(anyway(&row, find));
+            let edge: Vec<usize> = edge.filter(|one| confirmed.insert(*one)).collect();
             // Both sides have been confirmed before, so that no try is left that could move the edge.
             if edge.is_empty() {
                 break;
             }
             ready.progress.phase("measuring both sides of the edge with fresh repetitions");
             let cells: Vec<usize> = edge.iter().map(|index| row[*index].cell).collect();
-            let without_ceiling = session.without_ceiling();
-            let shapes: Vec<usize> =
-                cells.iter().copied().filter(|cell| without_ceiling.contains(cell)).collect();
             // Of the edge alone: a ceiling for each value that was tried would take longer than the search.
-            bench.ceilings(&shapes, &mut |event| session.take(event))?;
+            let without_ceiling = session.without_ceiling();
+            for cell in cells.iter().filter(|cell| without_ceiling.contains(cell)) {
+                // One by one: where several hosts measure, they measure it at one time.
+                rounds::ceilings_of(&[*cell], session, bench)?;
+            }
             let not_run = bench.confirm(&cells, 0..ready.loaded.plan.measure.repetitions, &mut |event| {
                 session.take(event)
             })?;
             if !not_run.is_empty() {
                 return Ok(not_run);
             }
-            for (index, au) in edge.into_iter().zip(session.confirmed_aus(&cells)) {
+            for (index, au) in edge.into_iter().zip(session.confirmed_aus(&cells)?) {
                 search.observe(index, au, threshold);
             }
         }
@@ -189,12 +254,16 @@ impl Find {
             Self::Readers => "readers",
             Self::Depth => "queue_depth",
             Self::Prefetch => "prefetch",
+            Self::Hosts => "hosts",
         }
     }
 
     fn harder(self) -> Harder {
-        // More accelerators ask for more; more readers, depth and prefetch make it easier.
-        if self == Self::Accelerators { Harder::Rising } else { Harder::Falling }
+        match self {
+            // More of them ask for more; more readers, depth and prefetch make it easier.
+            Self::Accelerators | Self::Hosts => Harder::Rising,
+            Self::Readers | Self::Depth | Self::Prefetch => Harder::Falling,
+        }
     }
 }
 

@@ -2,9 +2,19 @@
 
 use std::sync::Arc;
 
+use analysis::Summary;
+use engine::Bench;
 use launch::{Group, Launcher};
+use record::NotRun;
 
 use crate::args::{InputArgs, MeasureArgs, ShowArgs, TeamArgs};
+use crate::exit::{Exit, Failure};
+use crate::load::Loaded;
+use crate::session::{Ready, Session};
+
+/// Makes repetitions, as rank 0 decides for all.
+pub(crate) type Make<'a> =
+    dyn Fn(&Ready, &mut Session<'_>, &mut Bench<'_>) -> Result<Vec<NotRun>, Failure> + 'a;
 
 /// What is asked of a run of several processes.
 pub(crate) struct Asked<'a> {
@@ -12,9 +22,14 @@ pub(crate) struct Asked<'a> {
     pub(crate) measure: &'a MeasureArgs,
     pub(crate) show: ShowArgs,
     pub(crate) team: &'a TeamArgs,
-    /// Rounds of fresh repetitions beyond those that every run plans.
-    pub(crate) rounds: u32,
-    pub(crate) strict: bool,
     pub(crate) group: Arc<dyn Group>,
     pub(crate) launcher: Launcher,
+    /// The axis along which an edge is searched.
+    pub(crate) size: Option<&'static str>,
+    /// Reads what each process is to measure.
+    pub(crate) load: &'a dyn Fn() -> Result<Loaded, Failure>,
+    /// Makes it, at rank 0.
+    pub(crate) make: &'a Make<'a>,
+    /// How rank 0 exits after a run that came to its end.
+    pub(crate) judge: &'a dyn Fn(&Summary) -> Result<Exit, Failure>,
 }

@@ -13,10 +13,13 @@ use super::{broken, clocks};
 use crate::announce::{self, Announced};
 use crate::claim::Claim;
 use crate::exit::{Exit, Failure};
-use crate::load::{self, Loaded};
+use crate::load::Loaded;
 use crate::open::{Servers, Stores};
 use crate::session::{self, Ready, Shown};
-use crate::{baseline, data, host, output, signals, slots};
+use crate::{data, host, output, signals, slots};
+
+/// How many times longer than this process another may take for the same work.
+const MORE_TIMES: u64 = 9;
 
 /// A run that all processes are ready for.
 pub(super) struct Begun {
@@ -39,16 +42,7 @@ pub(super) struct Agreed {
 /// # Errors
 /// Where they would not measure the same, or one of them cannot; rank 0 says so for all.
 pub(super) fn agree(asked: &Asked<'_>, meeting: &Meeting) -> Result<Agreed, Failure> {
-    let mut loaded =
-        load::load(asked.input).and_then(|loaded| loaded.with_margins(true)).and_then(|loaded| {
-            if let Some(name) = &loaded.plan.gate.baseline {
-                baseline::expect(name, &asked.measure.results, None)?;
-            }
-            Ok(loaded)
-        });
-    if let Ok(loaded) = &mut loaded {
-        loaded.plan.measure.fresh_rounds += asked.rounds;
-    }
+    let loaded = (asked.load)();
     let hello = Hello::of(&loaded, asked.measure.no_redact);
     let all = meeting.all(&hello, Slack::None)?;
     meeting.call_hosts(all.iter().map(|one| one.host.clone()).collect());
@@ -151,7 +145,7 @@ fn open(asked: &Asked<'_>, meeting: &Meeting, plan: &Plan) -> Result<Stores, Fai
             return Ok(None);
         }
         let stores = session::open(plan)?;
-        announce::announce(plan, &stores, asked.measure, &Announced::of(asked.input, false))?;
+        announce::announce(plan, &stores, asked.measure, &Announced::of(asked.input, asked.size.is_some()))?;
         Ok(Some(stores))
     };
     let failed = |failure: Failure| broken::fail(meeting, &failure);
@@ -194,9 +188,24 @@ fn same_data(ready: &Ready, meeting: &Meeting) -> Result<(), Failure> {
 /// How much longer than this process the others may take for a repetition: one that ends by what was read or copied ends at other
 /// times on other hosts.
 pub(super) fn slack(plan: &Plan) -> Slack {
+    if planned_ns(plan).is_some() { Slack::None } else { Slack::Own(MORE_TIMES) }
+}
+
+/// How long a process that takes no part in a repetition waits for those that do: as many times as long as is planned. Where that is
+/// not known it waits without end.
+// It has nothing of its own to go by. Those that take part watch each other, and one alone is watched by nobody, as in a run of one
+// process.
+pub(super) fn idle(plan: &Plan) -> Slack {
+    Slack::Time(planned_ns(plan).map_or(u64::MAX, |ns| ns.saturating_mul(MORE_TIMES)))
+}
+
+/// How long every repetition takes by the plan; `None` where one ends by what was read or copied.
+fn planned_ns(plan: &Plan) -> Option<u64> {
     let ends_by_work = |cell: &plan::Cell| cell.task.copy().is_some() || cell.cache == plan::Cache::Cold;
     match plan.measure.limit {
-        Limit::Duration { .. } if !plan.cells.iter().any(ends_by_work) => Slack::None,
-        _ => Slack::Own(9),
+        Limit::Duration { duration_ns } if !plan.cells.iter().any(ends_by_work) => {
+            Some(plan.measure.warmup_ns.saturating_add(duration_ns))
+        }
+        _ => None,
     }
 }

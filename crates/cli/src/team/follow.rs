@@ -17,11 +17,11 @@ use crate::session::{self, Ready};
 use crate::suspended::Suspensions;
 use crate::{host, signals};
 
-/// Makes what rank 0 tells this process, until it tells it to end.
+/// Makes what rank 0 tells this process, until it tells it to end. `searches` says whether these are repetitions of a search.
 ///
 /// # Errors
 /// What the launcher refuses.
-pub(super) fn follow(ready: &Ready, meeting: &Meeting) -> Result<(), Failure> {
+pub(super) fn follow(ready: &Ready, meeting: &Meeting, searches: bool) -> Result<(), Failure> {
     let Ready { loaded, data, stores, stop, counters, cores, checkpoints, .. } = ready;
     let plan = &loaded.plan;
     let setups = session::setups(plan, (data, checkpoints), stores);
@@ -30,6 +30,7 @@ pub(super) fn follow(ready: &Ready, meeting: &Meeting) -> Result<(), Failure> {
         measure: plan.measure.clone(),
         cores: *cores,
         rank: meeting.share(),
+        searches,
         variant: "base".to_owned(),
         variants: Share::WHOLE,
         began_unix_ns: Some(host::unix_now_ns().saturating_sub(clock.now_ns())),
@@ -51,6 +52,10 @@ pub(super) fn follow(ready: &Ready, meeting: &Meeting) -> Result<(), Failure> {
             Order::Ceilings { cells } => {
                 meeting.gather(&ceilings(&bench, &cells), Slack::Own(9))?;
             }
+            Order::Repeat { cell, .. } if plan.cells[cell].part_of(meeting.share()).is_none() => {
+                bench.sit_out();
+                idle(meeting, begin::idle(plan))?;
+            }
             Order::Repeat { cell, rep, round, again, role } => {
                 let mut made = Vec::new();
                 let Ok(()) = bench.once(Turn { cell, rep, round, again }, role, &mut |event| {
@@ -63,7 +68,7 @@ pub(super) fn follow(ready: &Ready, meeting: &Meeting) -> Result<(), Failure> {
                     return Err(failure);
                 }
                 let Some(made) = made.pop() else { unreachable!("what is begun is handed over") };
-                meeting.gather(&made, begin::slack(plan))?;
+                meeting.gather(&Some(made), begin::slack(plan))?;
             }
             Order::End => break,
         }
@@ -76,6 +81,14 @@ pub(super) fn follow(ready: &Ready, meeting: &Meeting) -> Result<(), Failure> {
     meeting.gather(&end, Slack::None)?;
     signals::ended_by_itself();
     Ok(())
+}
+
+/// Meets those that make a repetition in which this process takes no part, and hands over nothing. `slack` is what they may take for
+/// it.
+pub(super) fn idle(meeting: &Meeting, slack: Slack) -> Result<(), Failure> {
+    // A page cache may be filled before it, which takes as long as it takes.
+    meeting.fence(Slack::Time(u64::MAX))?;
+    meeting.gather(&None::<Made>, slack).map(drop)
 }
 
 fn ceilings(bench: &Bench<'_>, cells: &[usize]) -> Vec<Ceiling> {

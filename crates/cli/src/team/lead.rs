@@ -66,7 +66,7 @@ impl Leading {
         }
     }
 
-    /// What all made of a repetition, this process first; their seconds added, where all have some.
+    /// What those made of a repetition that took part in it, this process first; their seconds added, where all have some.
     ///
     /// # Errors
     /// What the launcher refuses.
@@ -78,10 +78,11 @@ impl Leading {
         if let Some(failure) = self.state().failed.take() {
             return Err(failure);
         }
-        let made = self.meeting.gather(&Made { rep, intervals }, self.slack)?;
+        let made: Vec<Option<Made>> = self.meeting.gather(&Some(Made { rep, intervals }), self.slack)?;
         let mut reps = Vec::with_capacity(made.len());
         let mut of_ranks = Vec::with_capacity(made.len());
-        for (Made { mut rep, intervals }, member) in made.into_iter().zip(&self.team.members) {
+        let took_part = made.into_iter().zip(&self.team.members);
+        for (Made { mut rep, intervals }, member) in took_part.filter_map(|(made, of)| Some((made?, of))) {
             rep.window_unix_ns = rep.window_unix_ns.map(|unix_ns| corrected_ns(unix_ns, member));
             reps.push(*rep);
             of_ranks.push(intervals);
@@ -129,5 +130,66 @@ impl Leading {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use launch::Group;
+    use record::{Interval, Member, Outcome, testing};
+
+    use super::super::follow;
+    use super::*;
+
+    /// What the process of a rank made, which read so many bytes in the first second.
+    fn made(rank: u32, bytes: u64) -> Made {
+        let second = Interval { second: 0, ops: 1, bytes, service_ns: testing::histogram(1_000, 1) };
+        let rep =
+            Rep { rank, ranks: 2, window_unix_ns: Some(1_000_000), ..Rep::empty("c", Outcome::Complete) };
+        let intervals =
+            RepIntervals { cell: "c".to_owned(), role: Role::Measure, rep: 0, seconds: vec![second] };
+        Made { rep: Box::new(rep), intervals }
+    }
+
+    /// Rank 2 takes no part: it comes to the same fences as the others, which measure alone.
+    #[test]
+    fn who_takes_no_part_meets_the_others_and_hands_over_nothing() {
+        let member = |rank: u32| Member {
+            host: format!("host-{}", rank + 1),
+            machine: rank,
+            clock_ahead_ns: i64::from(rank) * 1_000,
+            clock_uncertainty_ns: 0,
+        };
+        let team = Team { launcher: "Slurm".to_owned(), members: (0..3).map(member).collect() };
+        let process = |group: Arc<dyn Group>| {
+            let missing = |ranks: &[u32], _: u32, _: &[String]| panic!("{ranks:?} are missing");
+            let rank = group.rank();
+            let meeting = Arc::new(Meeting::new(group, 300_000_000_000, missing).unwrap());
+            if rank == 0 {
+                let leading = Leading::new(meeting, team.clone(), Vec::new(), Slack::None);
+                leading.start();
+                let Made { rep, intervals } = made(0, 10);
+                let (reps, seconds) = leading.made(rep, intervals).unwrap();
+                return Some((reps, leading.others(), seconds.unwrap()));
+            }
+            if rank == 1 {
+                meeting.fence(SET_UP).unwrap();
+                meeting.gather(&Some(made(1, 7)), Slack::None).unwrap();
+            } else {
+                follow::idle(&meeting, Slack::Time(u64::MAX)).unwrap();
+            }
+            None
+        };
+        let process = &process;
+        let led = std::thread::scope(|scope| {
+            let members = launch::testing::group(3).into_iter();
+            let threads: Vec<_> = members.map(|member| scope.spawn(move || process(member))).collect();
+            threads.into_iter().find_map(|thread| thread.join().unwrap())
+        });
+        let (reps, others, seconds) = led.unwrap();
+        let who: Vec<(u32, Option<u64>)> = reps.iter().map(|rep| (rep.rank, rep.window_unix_ns)).collect();
+        assert_eq!(who, [(0, Some(1_000_000)), (1, Some(999_000))], "by the clock of rank 0");
+        assert_eq!(others, reps[1..]);
+        assert_eq!((seconds.seconds.len(), seconds.seconds[0].bytes), (1, 17));
     }
 }

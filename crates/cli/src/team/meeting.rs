@@ -29,6 +29,8 @@ pub(crate) enum Slack {
     None,
     /// So many times as long as this process took: the others' share may be harder.
     Own(u64),
+    /// So many nanoseconds, where this process had nothing to do itself; `u64::MAX` is without end.
+    Time(u64),
 }
 
 /// The processes of a launcher, as one of them sees them.
@@ -153,6 +155,7 @@ impl Meeting {
         let slack_ns = match slack {
             Slack::None => 0,
             Slack::Own(times) => own_ns.saturating_mul(times),
+            Slack::Time(ns) => ns,
         };
         let wait = self.watchdog.wait(self.patience_ns.saturating_add(slack_ns));
         let met = meet(&*self.group);

@@ -10,7 +10,7 @@ use super::{begin, broken, follow};
 use crate::conclusion::Conclusion;
 use crate::exit::{Exit, Failure};
 use crate::session::{RunKind, Session};
-use crate::{regression, rounds, signals};
+use crate::signals;
 
 /// How long all wait for one that does not come: end within ten seconds is what is promised.
 const PATIENCE_DEFAULT_NS: u64 = 6_000_000_000;
@@ -74,27 +74,21 @@ fn together(asked: &Asked<'_>, meeting: &Arc<Meeting>) -> Result<Exit, Failure> 
     let agreed = begin::agree(asked, meeting)?;
     let Begun { ready, team, secrets } = begin::make_ready(asked, meeting, agreed, &stop)?;
     if !meeting.leads() {
-        follow::follow(&ready, meeting)?;
+        follow::follow(&ready, meeting, asked.size.is_some())?;
         meeting.working(|| ())?;
         return Ok(Exit::Ok);
     }
     let slack = begin::slack(&ready.loaded.plan);
     let leading = Leading::new(Arc::clone(meeting), team, secrets, slack);
-    let kind = RunKind { leading: Some(Arc::new(leading)), show: asked.show, ..RunKind::default() };
+    let leading = Some(Arc::new(leading));
+    let kind = RunKind { size: asked.size, leading, show: asked.show, ..RunKind::default() };
     let mut session = Session::begin(&ready, asked.measure.no_redact, kind)?;
-    let interrupted = session.execute(|session, bench| rounds::interleave(&ready, session, bench))?;
+    let interrupted = session.execute(|session, bench| (asked.make)(&ready, session, bench))?;
     // The others wait until the answer is there: a launcher may end all when the first one does.
     meeting.working(|| conclude(asked, session, interrupted))?
 }
 
 fn conclude(asked: &Asked<'_>, session: Session<'_>, interrupted: bool) -> Result<Exit, Failure> {
     let Conclusion { summary, .. } = session.conclude(asked.show, None)?;
-    if interrupted {
-        return Ok(Exit::Interrupted);
-    }
-    let verdict = Exit::of_run(&summary, asked.strict);
-    let results = &asked.measure.results;
-    let folder = results.join(&summary.head.run_id);
-    let compared = regression::after_run(&folder, results, &summary.gate, asked.strict, asked.show)?;
-    Ok(verdict.or(compared.unwrap_or(Exit::Ok)))
+    if interrupted { Ok(Exit::Interrupted) } else { (asked.judge)(&summary) }
 }

@@ -233,6 +233,57 @@ fn what_one_process_does_is_refused_of_several() {
     assert!(!bench.path("data").exists(), "nothing was written");
 }
 
+/// Each process wants 13 MB/s of a filer of feedline's own that has 30 MB/s for all.
+const HOSTS: &str = r#"version = 1
+need = { batch = 4, step_time = "20ms", sample_size = "64 KiB", count = 1 }
+dataset = { size = "4 MiB" }
+targets.filer = { at = "nfs://demo/export/run", emulate = { total_rate = "30 MB/s" } }
+load = { mode = "training", cache = "bypass" }
+training = { readers = 2 }
+measure = { duration = "300ms", warmup = "0s", repetitions = 2 }
+"#;
+
+/// How many are fed is for no test to say: this machine may be busy.
+#[test]
+fn the_most_processes_that_are_fed_are_searched_together_and_the_rest_wait() {
+    let bench = Bench::new();
+    bench.write("s.toml", HOSTS);
+    let args = program(&[&["size", "s.toml", "--find", "hosts", "--full"][..], &PATIENT].concat());
+    let Some(command) = launched(&bench, &[(3, args)]) else { return };
+    let ended = ends(command);
+    assert_eq!(bench.run_json()["size"], "hosts");
+    let cells = bench.run_json()["cells"].clone();
+    let planned: BTreeMap<String, u64> = cells
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|cell| Some((cell["cell"].as_str()?.to_owned(), cell["ranks"].as_u64()?)))
+        .collect();
+    assert_eq!(planned.values().copied().collect::<Vec<_>>(), [1, 2, 3], "{planned:?}");
+    let turns = by_turn(&bench);
+    let mut orders = BTreeMap::new();
+    for (turn, reps) in &turns {
+        let ranks: Vec<u64> = reps.iter().map(|rep| rep["rank"].as_u64().unwrap()).collect();
+        assert_eq!(ranks, (0..planned[&turn.0]).collect::<Vec<_>>(), "the first ones and no other: {turn:?}");
+        assert!(reps.iter().all(|rep| rep["ranks"] == planned[&turn.0]), "{turn:?}");
+        let made_at: BTreeSet<u64> = reps.iter().map(|rep| rep["order"].as_u64().unwrap()).collect();
+        assert_eq!(made_at.len(), 1, "{turn:?}");
+        orders.insert(*made_at.first().unwrap(), turn);
+    }
+    let first = [0, 1].map(|order| (orders[&order].0.rsplit('/').next().unwrap(), orders[&order].1.as_str()));
+    assert_eq!(first, [("hosts1", "measure"), ("hosts3", "measure")]);
+    let again = |hosts: &str| {
+        let is_it = |turn: &&(String, String, u64)| turn.0.ends_with(hosts) && turn.1 == "confirm";
+        turns.keys().filter(is_it).count()
+    };
+    assert_eq!((again("/hosts1"), again("/hosts3")), (2, 2), "beside which scaling is told");
+    let last = ended.out.lines().last().unwrap();
+    assert!(last.starts_with("SIZE filer (DEMO) nfs3: ") && last.contains("process"), "{last}");
+    assert!(!last.contains("host"), "three on one machine are no hosts: {last}");
+    let folder = bench.run_folder();
+    assert!(bench.run(&["report", folder.to_str().unwrap()]).exits(0).prints(last));
+}
+
 /// What numbers a pod does not say whether it has others beside it.
 #[test]
 fn what_one_process_does_is_refused_of_a_numbered_pod() {
@@ -242,7 +293,8 @@ fn what_one_process_does_is_refused_of_a_numbered_pod() {
     let resume = ["run", "s.toml", "--resume"];
     let cases =
         [(&["size", "s.toml"][..], "size"), (&variants[..], "run --variant"), (&resume[..], "run --resume")];
-    for (args, verb) in cases {
+    let hosts = ["size", "s.toml", "--find", "hosts"];
+    for (args, verb) in cases.into_iter().chain([(&hosts[..], "size")]) {
         let said = format!(
             "`feedline {verb}` is done by one process, and this is rank 0, started by an Indexed Job without PMIx"
         );
@@ -283,6 +335,15 @@ fn options_of_processes_that_meet_are_refused_where_none_do() {
             stated(&bench, &args, &[]).exits(2).says(option[0]);
         }
     }
+    for option in [["--patience", "60s"], ["--pmix", "/nowhere/libpmix.so.2"]] {
+        let said = format!("error: {} is for processes of a launcher that meet, and here none do", option[0]);
+        stated(&bench, &[&["size", "s.toml"], &option[..]].concat(), &[]).exits(2).says(&said);
+    }
+    let said = "error: --find hosts is for several processes of a launcher, and this is one";
+    stated(&bench, &["size", "s.toml", "--find", "hosts"], &[])
+        .exits(2)
+        .says(said)
+        .says("hint: start it on as");
     assert!(!bench.path("data").exists(), "nothing was written");
 }
 

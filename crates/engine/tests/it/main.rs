@@ -5,6 +5,7 @@
 mod checkpoint;
 mod copy;
 mod epochs;
+mod hosts;
 mod loaders;
 mod operation;
 mod outages;

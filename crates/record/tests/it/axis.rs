@@ -51,6 +51,7 @@ fn changes(cell: &Cell) -> Vec<(&'static str, Change, Vec<Axis>)> {
         complete_batch: _,
         pages: _,
         durability: _,
+        ranks: _,
         auto_group: _,
         axes: _,
     } = *cell;
@@ -84,6 +85,7 @@ fn changes(cell: &Cell) -> Vec<(&'static str, Change, Vec<Axis>)> {
         ("complete_batch", |cell| cell.complete_batch = Some(7), vec![]),
         ("pages", |cell| cell.pages = Some("huge".into()), vec![Axis::Pages]),
         ("durability", |cell| cell.durability = Some("full".into()), vec![Axis::Durability]),
+        ("ranks", |cell| cell.ranks = None, vec![Axis::Hosts]),
         ("auto_group", |cell| cell.auto_group = None, vec![]),
         ("shard size", |cell| cell.axes.push(words("shard_size")), vec![Axis::ShardBytes]),
         ("members of samples", |cell| cell.axes.push(words("members")), vec![Axis::Members]),

@@ -91,13 +91,14 @@ fn write_v1_12() {
 }
 
 #[test]
-fn writes_and_bursts_in_format_1_12_are_read() {
+fn writes_bursts_and_hosts_in_format_1_12_are_read() {
     let record = read_run(&fixture("v1_12")).unwrap();
     assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 12 }));
     assert!(record.run.need.writes);
     assert_eq!(record.run.cells[0].durability, Some(Durability::Data.into()));
     let burst = record.run.expect.unwrap().targets[0].emulated.unwrap().request_burst.unwrap();
     assert_eq!((burst.per_s, burst.credits), (3000.0, 5_400_000.0));
+    assert_eq!([0, 1].map(|cell| record.run.cells[cell].ranks), [None, Some(3)]);
     let before = read_run(&fixture("v1_11")).unwrap().run;
     assert_eq!((before.need.writes, &before.cells[0].durability), (false, &None));
 }

@@ -83,9 +83,10 @@ fn the_head_says_what_all_hosts_together_need_and_hold_open() {
     let counts = |cell: &Cell| (cell.queue_depth, cell.threads, cell.connections);
     for (together, alone) in merged.cells.iter().zip(&one.cells) {
         let (depth, threads, connections) = counts(alone);
-        assert_eq!(counts(together), (2 * depth, 2 * threads, 2 * connections));
+        let hosts = alone.ranks.unwrap_or(2);
+        assert_eq!(counts(together), (hosts * depth, hosts * threads, hosts * connections));
         let accelerators = |cell: &Cell| cell.training.as_ref().map(|job| job.accelerators);
-        assert_eq!(accelerators(together), accelerators(alone).map(|count| 2 * count));
+        assert_eq!(accelerators(together), accelerators(alone).map(|count| hosts * count));
         assert_eq!(together.cell, alone.cell);
     }
 }

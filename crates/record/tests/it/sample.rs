@@ -185,6 +185,7 @@ fn training_cell() -> Cell {
     Cell {
         cell: "data-io_uring-4readers".to_owned(),
         pace: None,
+        ranks: Some(3),
         training: Some(Training {
             readers: Some(4),
             prefetch: 6,

@@ -149,12 +149,13 @@ fn ranks(of: Ranks) -> String {
         Ranks::Alone { rank, ranks } => {
             format!("these are the figures of process {rank} of {ranks} alone")
         }
-        Ranks::Together { ranks, overlap } => {
+        Ranks::Together { ranks, fewer, overlap } => {
+            let fewer = if fewer { ", in some cells the first of them alone" } else { "" };
             // Rounded down: 94.9 % is not the 95 % that are asked for.
             let overlap = overlap
                 .map(|share| format!(", in windows that overlap by {} % or more", (share * 100.0).floor()));
             format!(
-                "ranks 0 to {} measured together{}: each repetition is the sum of theirs, and queue depth, threads and \
+                "ranks 0 to {} measured together{fewer}{}: each repetition is the sum of theirs, and queue depth, threads and \
                  processors are those of all; what devices and memory did on each is left out",
                 ranks - 1,
                 overlap.unwrap_or_default()

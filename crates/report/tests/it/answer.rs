@@ -66,8 +66,10 @@ fn a_search_ends_with_what_it_found() {
     summary.sizings = vec![Sizing {
         target: "nvme".to_owned(),
         engine: "io_uring".to_owned(),
+        demo: false,
         apart: WayApart::default(),
         axis: "accelerators".to_owned(),
+        on_hosts: true,
         meets: Some(Edge {
             value: 21,
             cell: "nvme/21".to_owned(),
@@ -79,6 +81,8 @@ fn a_search_ends_with_what_it_found() {
         misses: None,
         threshold: 0.9,
         tried: 5,
+        scaling: Vec::new(),
+        full: None,
     }];
     let found = "SIZE nvme io_uring: feeds at least 21 accelerators, the most that was tried";
     assert_eq!(at(&summary, 80).lines().last(), Some(found));

@@ -99,8 +99,10 @@ fn what_a_search_found_is_said_whole_of_each_form() {
     let searched = |mib: u64| Sizing {
         target: "nvme".to_owned(),
         engine: "io_uring".to_owned(),
+        demo: false,
         apart: WayApart { form: vec![shards(mib)], ..WayApart::default() },
         axis: "accelerators".to_owned(),
+        on_hosts: true,
         meets: Some(Edge {
             value: mib as u32,
             cell: format!("nvme/{mib}"),
@@ -110,6 +112,8 @@ fn what_a_search_found_is_said_whole_of_each_form() {
         misses: None,
         threshold: 0.9,
         tried: 5,
+        scaling: Vec::new(),
+        full: None,
     };
     summary.sizings = FORMS.map(searched).to_vec();
     let said = answer::at(&summary, 72).split_whitespace().collect::<Vec<_>>().join(" ");

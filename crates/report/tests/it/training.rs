@@ -1,6 +1,7 @@
 //! Training jobs through every rendering.
 
-use analysis::{Flag, Gap, GapCause, Summary, Symptom};
+use analysis::{Flag, Full, Gap, GapCause, Rate, Scaled, Sizing, Summary, Symptom};
+use record::AxisWords;
 use report::{Plot, Screen, markdown, terminal};
 
 use crate::checks::{assert_plot, words};
@@ -246,6 +247,68 @@ fn the_waits_of_training_jobs() {
 #[test]
 fn utilization_by_accelerators() {
     insta::assert_snapshot!(plot(&by_accelerators(&["nvme"], &[1, 2, 4, 8, 16]), "training-accelerators"));
+}
+
+/// What `size --find hosts` tried: one accelerator on each host.
+fn by_hosts() -> Summary {
+    let mut summary = by_accelerators(&["nvme"], &[1, 2, 4]);
+    for cell in &mut summary.cells {
+        let Some(job) = &cell.cell.training else { continue };
+        let hosts = job.accelerators;
+        cell.cell.ranks = Some(hosts);
+        let words = AxisWords { name: "hosts".to_owned(), value: hosts.to_string(), unit: String::new() };
+        cell.cell.axes.push(words);
+    }
+    let scaled = |(hosts, mean): (u32, f64)| Scaled {
+        hosts,
+        bps: Rate { mean, interval: None, min: mean, max: mean },
+        of_one: Some(mean / (f64::from(hosts) * 2e7)),
+        doubt: None,
+    };
+    summary.sizings = vec![Sizing {
+        target: "nvme".to_owned(),
+        engine: "io_uring".to_owned(),
+        demo: false,
+        apart: analysis::WayApart::default(),
+        axis: "hosts".to_owned(),
+        on_hosts: true,
+        meets: None,
+        misses: None,
+        threshold: 0.9,
+        tried: 3,
+        scaling: [(1, 2e7), (2, 3e7), (4, 3e7)].map(scaled).to_vec(),
+        full: Some(Full { from: 2, to: 4, bps: 3e7 }),
+    }];
+    summary.head.ranks = 4;
+    summary
+}
+
+#[test]
+fn hosts_have_a_row_each_and_lie_along_one_curve() {
+    let summary = by_hosts();
+    let page = terminal(&summary, Screen::PLAIN);
+    assert!(page.contains("- scaling: what so many hosts got together, and its share of"));
+    let row = |hosts: &str| {
+        let cells = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        page.lines()
+            .map(cells)
+            .find(|cells| cells.starts_with(&["nvme", "io_uring", hosts].map(str::to_owned)))
+    };
+    assert_eq!(row("4").unwrap()[3..], ["30.0", "-", "38", "%"], "{page}");
+    assert!(page.contains("nvme io_uring 2: full from here on"), "{page}");
+    assert!(page.contains("2 processes") && page.contains(": 1 process\n"), "{page}");
+    let svg = plot(&summary, "training-accelerators");
+    let words: Vec<String> = words(&svg).into_iter().map(|one| one.words).collect();
+    assert!(words.contains(&"accelerators of all processes".to_owned()), "{words:?}");
+    assert!(
+        words.iter().all(|words| !words.ends_with("process")),
+        "one curve and not one for each: {words:?}"
+    );
+    let report = markdown(&summary);
+    assert!(
+        report.contains("| nvme io_uring | 2 | 30.0 | - | 15.0 | 75 % | full from here on |"),
+        "{report}"
+    );
 }
 
 #[test]

@@ -1,22 +1,11 @@
-use record::{Member, Rep, Role, RunRecord, Team};
+use record::{Rep, Role, RunRecord};
 
 use crate::cell::slow_rank::{SlowBy, SlowRank, SlowRanks};
-use crate::fixture::{Builder, cell_of_job, job_rep, rep};
+use crate::fixture::{Builder, cell_of_job, job_rep, rep, team};
 use crate::{CellRanks, Flag, Gravity, RankFigures, Stall, Summary, Verdict, summarise};
 
 /// When the first window opens.
 const OPENING_NS: u64 = 1_795_236_083_000_000_000;
-
-/// A team with a process on each of so many hosts.
-fn team(ranks: u32) -> Team {
-    let member = |rank: u32| Member {
-        host: format!("host-{}", rank + 1),
-        machine: rank,
-        clock_ahead_ns: 0,
-        clock_uncertainty_ns: 10_000,
-    };
-    Team { launcher: "Slurm".to_owned(), members: (0..ranks).map(member).collect() }
-}
 
 fn builder(ranks: u32) -> Builder {
     let mut builder = Builder::new();

@@ -320,7 +320,7 @@ fn a_merged_run_is_judged_like_any_other_and_says_of_whom() {
     assert_eq!(figures.repetitions, 3);
     assert!((figures.of_line.unwrap() - 1.2).abs() < 1e-3, "{:?}", figures.of_line);
     assert_eq!(summary.verdicts.iter().map(Verdict::word).collect::<Vec<_>>(), ["FEEDS"]);
-    let together = Note::Ranks(Ranks::Together { ranks: 2, overlap: Some(0.99) });
+    let together = Note::Ranks(Ranks::Together { ranks: 2, fewer: false, overlap: Some(0.99) });
     assert!(summary.notes.contains(&together), "{:?}", summary.notes);
 }
 

@@ -1,6 +1,7 @@
 //! Utilization by the number of accelerators: a panel for each target, a curve for each way of fetching.
 
 use analysis::{CellSummary, Summary};
+use record::Axis;
 
 use super::super::canvas::Stroke;
 use super::super::chart::{At, Chart, FEED_LINE, Label, Mark, PlotPanel, Point, height_of, packed, span_of};
@@ -39,9 +40,11 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     if targets.is_empty() {
         return None;
     }
+    let is_of_ranks = summary.head.ranks > 1;
+    let on = if is_of_ranks { "accelerators of all processes" } else { "accelerators on this client" };
     let of_panel = |target: &Target<'_>| {
         let marks = marks(target);
-        let x = Scale::counts(numbers(target), "accelerators on this client");
+        let x = Scale::counts(numbers(target), on);
         let y = Scale::percents(Mark::heights(&marks), STEP, "accelerator utilization (AU), %");
         PlotPanel::new(vec![target.name.clone()], (x, y), height_of(targets.len(), PLOT), marks)
             // The lowest where a scenario varies it: below that none is fed.
@@ -94,8 +97,9 @@ struct Beside<'a> {
 
 impl<'a> Beside<'a> {
     fn of(cells: &[&'a CellSummary]) -> Self {
+        // More hosts have more accelerators, which lie along the curve.
         let several_engines = cells.iter().any(|cell| cell.engine_label() != cells[0].engine_label());
-        Self { several_engines, apart: Apart::among(cells) }
+        Self { several_engines, apart: Apart::among(cells).without(Axis::Hosts) }
     }
 }
 

@@ -63,7 +63,7 @@ fn each_note_is_a_sentence_with_its_figures() {
         ),
         (Note::Ranks(Ranks::Alone { rank: 1, ranks: 4 }), "these are the figures of process 1 of 4 alone"),
         (
-            Note::Ranks(Ranks::Together { ranks: 4, overlap: Some(0.949_9) }),
+            Note::Ranks(Ranks::Together { ranks: 4, fewer: false, overlap: Some(0.949_9) }),
             "ranks 0 to 3 measured together, in windows that overlap by 94 % or more: each repetition is the sum of theirs, \
              and queue depth, threads and processors are those of all; what devices and memory did on each is left out",
         ),
