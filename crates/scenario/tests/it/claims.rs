@@ -80,7 +80,9 @@ fn a_claim_and_its_server_agree() {
         for (claim, target) in
             plan.expect.iter().flat_map(|claim| plan.targets.iter().map(move |of| (claim, of)))
         {
-            let emulated = target.emulated();
+            let mut emulated = target.emulated();
+            // Prefixes are those of each target.
+            emulated.iter_mut().for_each(|settings| settings.prefixes = claim.settings.prefixes);
             assert!(emulated.is_none_or(|settings| settings == claim.settings), "{}", source.name);
         }
     }
