@@ -1,6 +1,7 @@
 //! Which cell of a target is measured again, and judged.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use feed::{Access, Pages, SaveKind};
 use record::axis::{self, alike};
@@ -238,7 +239,11 @@ fn most_preferred<'a>(
     let only_doubtful =
         |of: &dyn Fn(&Candidate<'_>) -> bool| measured.iter().any(of) && !valid.iter().any(of);
     let would_stand_in = only_doubtful(&plays) || only_doubtful(&is_kept);
-    let pool = if valid.is_empty() || would_stand_in { measured } else { valid };
+    let pool = if valid.is_empty() || would_stand_in {
+        measured
+    } else {
+        with_doubtful_forms(valid, measured, eligibility)
+    };
     let reached: Vec<Candidate<'a>> =
         pool.iter().filter(|one| eligibility.is_reached(one.cell)).copied().collect();
     let pool = if reached.is_empty() { pool } else { reached };
@@ -246,6 +251,22 @@ fn most_preferred<'a>(
     let Some(best) = pool.iter().map(preference).min() else { return Vec::new() };
     let pool: Vec<Candidate<'a>> = pool.into_iter().filter(|one| preference(one) == best).collect();
     hardest_way(&eligibility.cells, &pool)
+}
+
+/// `valid`, and what was measured of forms of which nothing is valid: one that starves may be too slow for a valid window, and none
+/// that feeds stands in for it.
+fn with_doubtful_forms<'a>(
+    valid: Vec<Candidate<'a>>,
+    measured: Vec<Candidate<'a>>,
+    eligibility: Eligibility<'_>,
+) -> Vec<Candidate<'a>> {
+    if !eligibility.has_forms {
+        return valid;
+    }
+    // Each form is a dataset of its own.
+    let sound: BTreeSet<usize> = valid.iter().map(|one| one.cell.cell.dataset).collect();
+    let stays = |one: &Candidate<'_>| one.figures.is_valid() || !sound.contains(&one.cell.cell.dataset);
+    measured.into_iter().filter(stays).collect()
 }
 
 /// The cell that a verdict would name: the shallowest that clears, else the shallowest that is no worse than the best.
@@ -336,8 +357,13 @@ fn preference(cell: &CellSummary, figures: Option<&Figures>, eligibility: Eligib
         .sample_bytes
         .zip(eligibility.asked_bytes(cell))
         .map_or(0.0, |(named, own)| (own / named).log2().abs());
+    // A rate in bytes offers fewer samples of a form that stores more for each: held against the line as samples are asked for, it
+    // offers as many of every form.
+    let in_bytes = cell.cell.pace.as_ref().is_some_and(|pace| pace.rate_bps.is_some());
+    let stored = cell.sample_bytes.zip(eligibility.asked_bytes(cell)).filter(|_| in_bytes);
+    let stored = stored.map_or(1.0, |(stored, asked)| stored / asked);
     let offered = figures.and_then(|figures| figures.paced?.of_line);
-    let beyond = offered.map_or(0.0, |share| share - 1.0);
+    let beyond = offered.map_or(0.0, |share| share * stored - 1.0);
     // Whole thousandths, so that shares that differ by rounding alone are one preference and keep their cells in one
     // pool.
     let thousandths = |share: f64| (share * 1e3).round() as u64;
@@ -653,6 +679,27 @@ mod tests {
             ["plain"],
             "as older records are judged"
         );
+        // So slow that nothing of it is valid: what feeds stands in for no form that does not.
+        let failing = |builder: &mut Builder| {
+            compressed(builder, true);
+            builder.edit_reps("gzip", |rep| {
+                rep.errors.insert("io".to_owned(), 100_000);
+            });
+        };
+        assert_eq!(chosen(&cells, failing), ["gzip"]);
+        // A rate in bytes asks for half as many samples of what is stored in twice the bytes.
+        let paced = |builder: &mut Builder| {
+            compressed(builder, true);
+            builder.pace("plain", 1.1, 1.0);
+            builder.pace("gzip", 1.1, 0.1);
+            for name in ["plain", "gzip"] {
+                builder.edit_cell(name, |cell| {
+                    let pace = cell.pace.as_mut().unwrap();
+                    (pace.rate_bps, pace.of_line) = (Some(1.1 * Builder::LINE_BPS), None);
+                });
+            }
+        };
+        assert_eq!(chosen(&cells, paced), ["gzip"]);
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub use treatment::{Caching, Treatment};
 // Throughput of storage that is limited by its bandwidth still wavers by a few percent from depth to depth: a stricter
 // limit would call no real curve flat.
 /// Gain over the last two doublings of depth below which a curve is flat.
-const FLAT_GAIN_MAX: f64 = 0.05;
+pub(crate) const FLAT_GAIN_MAX: f64 = 0.05;
 // Less than a tenth is what queueing costs on sound storage as well. More, with intervals apart, is contention.
 /// Share of its peak below which the deepest point has fallen.
 const FALLEN_SHARE: f64 = 0.90;

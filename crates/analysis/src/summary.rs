@@ -202,11 +202,16 @@ pub fn choose_cell<'a>(summary: &'a Summary, target: &str) -> Option<&'a CellSum
 /// How far two lines may be apart and be one: the copies of a user's data differ by a file or two.
 const LINES_APART: f64 = 1e-3;
 
-/// The lines of a run, each once, in the order of its cells: one for each size of samples.
+/// The lines of a run, each once, in the order of its cells: one for each size of samples. They are those of all processes,
+/// however many took part in a cell.
 pub fn lines(summary: &Summary) -> Vec<LineAt> {
     let close = |a: f64, b: f64| (a / b - 1.0).abs() <= LINES_APART;
     let mut lines: Vec<LineAt> = Vec::new();
-    for line in summary.cells.iter().filter_map(|cell| cell.line) {
+    let of_all = |cell: &CellSummary| {
+        let parts = cell.cell.ranks.map_or(1.0, |ranks| f64::from(summary.head.ranks) / f64::from(ranks));
+        Some(cell.line?.times(parts))
+    };
+    for line in summary.cells.iter().filter_map(of_all) {
         let same =
             |known: &LineAt| close(known.samples_per_s, line.samples_per_s) && close(known.bps, line.bps);
         if !lines.iter().any(same) {

@@ -72,7 +72,9 @@ fn of_one(verb: &str, place: &Place) -> Failure {
             "start it in a Job whose completionMode is not Indexed, or by `env -u JOB_COMPLETION_INDEX feedline` in a pod that is \
              alone; `feedline run` with --start-at is what several pods do together"
         }
-        _ => "start it without the launcher; `feedline run` is what several processes do together",
+        _ => {
+            "start it without the launcher; `feedline run` and `feedline size --find hosts` are what several processes do together"
+        }
     };
     let is = place.words();
     once(place, &format!("error: `feedline {verb}` is done by one process, and this is {is}\n  hint: {hint}"))

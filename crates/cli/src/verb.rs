@@ -64,7 +64,7 @@ pub(crate) enum Verb {
     Prepare(InputArgs),
     /// Remove what feedline wrote below a path, or the paths of a scenario, and nothing else
     Clean(CleanArgs),
-    /// Find how many accelerators a storage feeds, or the fewest readers, depth or prefetch that feed those of the need
+    /// Find how many accelerators, or hosts, a storage feeds, or the fewest readers, depth or prefetch that feed those of the need
     Size(SizeArgs),
     /// Make table, page or plot again from the record of a run
     Report(ReportArgs),

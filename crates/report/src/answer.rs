@@ -215,7 +215,7 @@ fn why(summary: &Summary, writer: Writer, room: usize) -> Vec<String> {
 /// What `size` found, a line for each target, engine and way of reading.
 fn found(summary: &Summary, writer: Writer) -> Vec<String> {
     let words = |one: &Sizing| words::sizing::row(one, &words::sizing::finding(one));
-    let mut lines = Vec::new();
+    let (mut lines, mut shown) = (Vec::new(), 0);
     for one in &summary.sizings {
         let own = writer.below("SIZE", &words(one), SEARCH_LINES);
         // Whole ones alone: of one that is cut neither the way of reading nor what it feeds may be lost.
@@ -223,6 +223,11 @@ fn found(summary: &Summary, writer: Writer) -> Vec<String> {
             break;
         }
         lines.extend(own);
+        shown += 1;
+    }
+    let more = summary.sizings.len() - shown;
+    if more > 0 {
+        lines.extend(writer.below("SIZE", &format!("and {more} more ways of reading: --full"), 1));
     }
     lines
 }

@@ -49,7 +49,7 @@ pub fn fold_ranks(record: &RunRecord) -> Cow<'_, RunRecord> {
     };
     let whole = ceilings.into_iter().filter(is_whole);
     let mut lines: Vec<Line> = whole.map(|(_, of_ranks)| Line::Ceiling(sums::ceiling(&of_ranks))).collect();
-    let mut folded: Vec<Rep> = reps.into_values().map(|of_ranks| fold(of_ranks, &record.run)).collect();
+    let mut folded: Vec<Rep> = reps.into_values().map(|of_ranks| fold(of_ranks, record)).collect();
     folded.sort_by_key(|rep| rep.order);
     lines.extend(folded.into_iter().map(|rep| Line::Rep(Box::new(rep))));
     lines.extend(record.lines.iter().filter(|line| matches!(line, Line::End(_))).cloned());
@@ -160,9 +160,10 @@ pub(crate) fn key(rep: &Rep) -> Key<'_> {
 }
 
 /// One repetition of those that the ranks of a run made, at least one of them. It has failed where they were not made together.
-fn fold(mut of_ranks: Vec<&Rep>, run: &Run) -> Rep {
+fn fold(mut of_ranks: Vec<&Rep>, record: &RunRecord) -> Rep {
+    let run = &record.run;
     of_ranks.sort_by_key(|rep| rep.rank);
-    let mut folded = sums::rep(&of_ranks);
+    let mut folded = sums::rep(&of_ranks, record);
     let outcomes = || of_ranks.iter().map(|rep| &rep.outcome);
     let overlap = overlap(&of_ranks);
     folded.outcome = if let Some(reason) = gap(&of_ranks, ranks_of(run, &folded.cell)) {

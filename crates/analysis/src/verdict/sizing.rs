@@ -9,7 +9,7 @@ use crate::cell::figures::Figures;
 use crate::cell::flag::{Flag, Gravity};
 use crate::cell::gap::Gap;
 use crate::cell::rate::Rate;
-use crate::curve::Panel;
+use crate::curve::{FLAT_GAIN_MAX, Panel};
 use crate::verdict::Source;
 use crate::verdict::way_apart::WayApart;
 
@@ -76,6 +76,8 @@ pub struct Edge {
     pub cell: String,
     /// Its utilization: of the fresh repetitions, where there are any; or why there is none, which misses.
     pub au: Result<Rate, NoUtilization>,
+    /// The least utilization of a job of several processes that measured it without waiting for each other; absent of others.
+    pub least_au: Option<f64>,
     /// What forbids to rest anything on it.
     pub doubt: Option<Flag>,
 }
@@ -96,6 +98,14 @@ pub enum EdgeDoubt<'a> {
     Flagged(&'a Edge, &'a Flag),
     /// The interval of a side reaches the target, or it has none.
     Reached,
+    /// Its processes measured without waiting for each other's steps, as the job does. It is as little busy as this if they are
+    /// slow in turn.
+    NotInStep {
+        /// The side that meets the target.
+        met: &'a Edge,
+        /// Its least utilization, 0 to 1.
+        least_au: f64,
+    },
 }
 
 impl Edge {
@@ -119,16 +129,24 @@ impl Sizing {
         self.meets.is_some() && self.misses.is_some() && self.doubt().is_none()
     }
 
-    /// Why the edge may lie elsewhere; `None` where one side is missing, too.
+    /// Why what is said of a side that was found may not hold; `None` where nothing was measured, too.
     pub fn doubt(&self) -> Option<EdgeDoubt<'_>> {
-        let (met, missed) = self.meets.as_ref().zip(self.misses.as_ref())?;
-        if let Some(doubt) = met.flagged().or_else(|| missed.flagged()) {
+        let (met, missed) = (self.meets.as_ref(), self.misses.as_ref());
+        if let Some(doubt) = met.into_iter().chain(missed).find_map(Edge::flagged) {
             return Some(doubt);
         }
-        let is_met = met.interval().is_some_and(|interval| interval.low >= self.threshold);
+        let is_met = |met: &Edge| met.interval().is_some_and(|interval| interval.low >= self.threshold);
         // Repetitions that failed miss for certain: there is no interval that could reach over the target.
-        let is_missed = missed.au.is_err() || missed.interval().is_some_and(|one| one.high < self.threshold);
-        (!is_met || !is_missed).then_some(EdgeDoubt::Reached)
+        let is_missed = |missed: &Edge| {
+            missed.au.is_err() || missed.interval().is_some_and(|one| one.high < self.threshold)
+        };
+        if !met.is_none_or(is_met) || !missed.is_none_or(is_missed) {
+            return Some(EdgeDoubt::Reached);
+        }
+        let least = met.and_then(|met| Some((met, met.least_au?)));
+        least
+            .filter(|(_, least_au)| *least_au < self.threshold)
+            .map(|(met, least_au)| EdgeDoubt::NotInStep { met, least_au })
     }
 }
 
@@ -241,17 +259,18 @@ fn sizing(cells: &[&CellSummary], axis: &str, apart: WayApart) -> Option<Sizing>
 /// Fresh repetitions count where there are any, and those that failed miss.
 fn edge(cell: &CellSummary, axis: &str) -> Option<Edge> {
     let value = value(&cell.cell, Axis::named(axis))?;
-    let (au, doubt) = match latest(cell) {
+    let (au, least_au, doubt) = match latest(cell) {
         Measurement::Figures(figures) => {
-            let au = figures.training.as_ref().map(|training| training.au);
-            (au.ok_or(NoUtilization::NoJob), grave(figures).cloned())
+            let training = figures.training.as_ref();
+            let au = training.map(|training| training.au).ok_or(NoUtilization::NoJob);
+            (au, training.and_then(|training| training.least_au), grave(figures).cloned())
         }
         Measurement::Failed { reason, .. } | Measurement::NotRun { reason } => {
-            (Err(NoUtilization::Unmeasured(reason.clone())), None)
+            (Err(NoUtilization::Unmeasured(reason.clone())), None, None)
         }
         Measurement::Operations(_) => return None,
     };
-    Some(Edge { value, cell: cell.cell.cell.clone(), au, doubt })
+    Some(Edge { value, cell: cell.cell.cell.clone(), au, least_au, doubt })
 }
 
 /// What each number of hosts got.
@@ -268,15 +287,22 @@ fn scaling(cells: &[&CellSummary]) -> Vec<Scaled> {
     got.iter().map(scaled).collect()
 }
 
-/// Whether the most hosts got no more than `from`, the fewest that missed the target: by the intervals of both there may be no gain,
-/// and there is less than half of what the hosts that came in addition would gain if each got as much.
+/// Whether the most hosts that were tried got no more than `from`, the fewest that missed the target: by the intervals of both there
+/// may be no gain, there is less than half of what the hosts that came in addition would gain if each got as much, and by the
+/// means less than a curve gains that is flat.
 // Intervals that reach each other alone would say so of whatever was measured badly.
 fn full(scaling: &[Scaled], from: u32) -> Option<Full> {
-    let mut sure = scaling.iter().filter(|one| one.hosts >= from && one.doubt.is_none());
-    let (fewest, most) = (sure.next().filter(|one| one.hosts == from)?, sure.next_back()?);
+    // The most of all, and not the most without a doubt: what is doubtful there may be a gain.
+    let most = scaling.iter().max_by_key(|one| one.hosts).filter(|most| most.hosts > from)?;
+    let fewest = scaling.iter().find(|one| one.hosts == from)?;
+    if fewest.doubt.is_some() || most.doubt.is_some() {
+        return None;
+    }
     let (few, many) = (fewest.bps.interval?, most.bps.interval?);
     let more = f64::from(most.hosts) / f64::from(from) - 1.0;
-    let is_full = many.low <= few.high && many.high - few.low < few.low * more / 2.0;
+    let is_full = many.low <= few.high
+        && many.high - few.low < few.low * more / 2.0
+        && many.mean < few.mean * (1.0 + FLAT_GAIN_MAX);
     is_full.then_some(Full { from, to: most.hosts, bps: fewest.bps.mean })
 }
 
@@ -369,6 +395,18 @@ mod tests {
         };
         assert_eq!(ends(&[(8, 0.99), (32, 0.99)]), (Some(32), None));
         assert_eq!(ends(&[(8, 0.2), (1, 0.5)]), (None, Some(1)));
+    }
+
+    #[test]
+    fn one_side_alone_is_doubted_too() {
+        let doubted = |tried: &[(u32, f64)], again: &[(u32, [f64; 3])]| {
+            searched(tried, again).0[0].doubt() == Some(EdgeDoubt::Reached)
+        };
+        assert!(doubted(&[(8, 0.99), (32, 0.99)], &[]), "one try has no interval");
+        assert!(!doubted(&[(8, 0.99), (32, 0.99)], &[(32, [0.99, 0.989, 0.991])]));
+        assert!(doubted(&[(32, 0.93)], &[(32, [0.99, 0.85, 0.95])]));
+        assert!(!doubted(&[(8, 0.2), (1, 0.5)], &[(1, [0.5, 0.501, 0.499])]));
+        assert!(doubted(&[(8, 0.2), (1, 0.88)], &[(1, [0.87, 0.92, 0.85])]));
     }
 
     #[test]
@@ -485,6 +523,43 @@ mod tests {
             push_of_hosts(&mut noisy, 4, number, Role::Confirm, au);
         }
         assert_eq!(sizing_of(&noisy).full, None);
+    }
+
+    #[test]
+    fn what_is_doubtful_or_more_is_no_storage_that_is_full() {
+        let got = |hosts: u32, mean: f64, half: f64, doubt: bool| Scaled {
+            hosts,
+            bps: Rate {
+                mean,
+                interval: Some(Interval { low: mean - half, mean, high: mean + half }),
+                min: mean,
+                max: mean,
+            },
+            of_one: None,
+            doubt: doubt.then_some(Flag::DatasetChanged),
+        };
+        let flat = [got(1, 100.0, 1.0, false), got(2, 101.0, 1.0, false)];
+        assert_eq!(full(&flat, 1).unwrap().to, 2);
+        let more = [&flat[..], &[got(3, 300.0, 1.0, true)]].concat();
+        assert_eq!(full(&more, 1), None, "three got three times as much, which is doubtful and may be so");
+        let wide = [got(1, 100.0, 30.0, false), got(3, 130.0, 5.0, false)];
+        assert_eq!(full(&wide, 1), None, "30 % more is more, however wide an interval is");
+    }
+
+    #[test]
+    fn a_job_in_step_is_fed_by_no_mean_of_its_hosts() {
+        let found = |barrier: bool| {
+            let mut builder = scaled(3.72, &[1, 4], &[1, 4]);
+            for hosts in 1..=4 {
+                builder.edit_cell(&name(hosts), |cell| cell.training.as_mut().unwrap().barrier = barrier);
+            }
+            sizing_of(&builder)
+        };
+        let (apart, in_step) = (found(false), found(true));
+        assert_eq!((apart.meets.as_ref().unwrap().value, apart.doubt()), (4, None));
+        // Each waits 7 % of its time: in turn that is 1 / (4 / 0.93 - 3) of it busy.
+        let Some(EdgeDoubt::NotInStep { met, least_au }) = in_step.doubt() else { panic!("{in_step:?}") };
+        assert!(met.value == 4 && (least_au - 0.77).abs() < 0.01, "{least_au}");
     }
 
     #[test]

@@ -50,7 +50,10 @@ pub(super) fn follow(ready: &Ready, meeting: &Meeting, searches: bool) -> Result
         match meeting.tell(None)? {
             Order::Wait => {}
             Order::Ceilings { cells } => {
-                meeting.gather(&ceilings(&bench, &cells), Slack::Own(9))?;
+                let takes_part = |cell: &usize| plan.cells[*cell].part_of(meeting.share()).is_some();
+                // Those that take part watch each other: of how long a job's ceiling takes this process knows nothing.
+                let slack = if cells.iter().any(takes_part) { Slack::Own(9) } else { Slack::Time(u64::MAX) };
+                meeting.gather(&ceilings(&bench, &cells), slack)?;
             }
             Order::Repeat { cell, .. } if plan.cells[cell].part_of(meeting.share()).is_none() => {
                 bench.sit_out();

@@ -68,11 +68,7 @@ fn a_job_is_played_recorded_and_reported_again_without_its_data() {
 fn the_edge_of_what_a_storage_feeds_is_searched_and_measured_again() {
     let bench = bench(JOB);
     let ended = bench.run(&["size", "job.toml", "--most", "8", "--no-progress"]).exits(0);
-    assert!(
-        ended.out.lines().last().is_some_and(|line| line.starts_with("SIZE disk pread: ")),
-        "{}",
-        ended.out
-    );
+    assert!(ended.out.lines().any(|line| line.starts_with("SIZE disk pread: ")), "{}", ended.out);
     assert_eq!(bench.run_json()["size"], "accelerators");
     let confirmed = played(&bench).iter().filter(|rep| rep["role"] == "confirm").count();
     assert!(confirmed >= 3, "{confirmed} fresh repetitions");

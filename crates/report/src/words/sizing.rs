@@ -53,10 +53,8 @@ pub(crate) fn sentence(of: &Sizing) -> String {
 pub(crate) fn finding(of: &Sizing) -> String {
     let found = match (&of.meets, &of.misses) {
         (Some(met), Some(missed)) => format!("{}, not {}", claim(of, met.value), missed.value),
-        (Some(met), None) if is_fed(of) => {
-            format!("feeds at least {}, the most that was tried", noun(of, met.value))
-        }
-        (Some(met), None) => format!("{}, the least that was tried", claim(of, met.value)),
+        (Some(met), None) if is_fed(of) => format!("feeds at least {}, the most tried", noun(of, met.value)),
+        (Some(met), None) => format!("{}, the least tried", claim(of, met.value)),
         (None, Some(missed)) => format!("not even {}", noun(of, missed.value)),
         (None, None) => "nothing was measured".to_owned(),
     };
@@ -77,6 +75,11 @@ pub(crate) fn edge_doubt(edge: &Edge) -> Option<String> {
 fn doubted(of: &Sizing, doubt: EdgeDoubt<'_>) -> String {
     match doubt {
         EdgeDoubt::Flagged(edge, doubt) => format!("{}: {}", noun(of, edge.value), flag::words(doubt)),
+        EdgeDoubt::NotInStep { met, least_au } => format!(
+            "{}: {} % busy if they are slow in turn, as they do not wait for each other while they measure",
+            noun(of, met.value),
+            cut_percent(least_au)
+        ),
         EdgeDoubt::Reached => {
             let target = of.threshold * 100.0;
             format!("an interval reaches the target of {target:.1} %, more repetitions narrow it")
@@ -144,7 +147,7 @@ mod tests {
     fn edge(value: u32, mean: f64, half: f64) -> Edge {
         let interval = Some(Interval { low: mean - half, mean, high: mean + half });
         let au = Ok(Rate { mean, interval, min: mean, max: mean });
-        Edge { value, cell: format!("a{value}"), au, doubt: None }
+        Edge { value, cell: format!("a{value}"), au, least_au: None, doubt: None }
     }
 
     fn sizing(axis: &str, meets: Option<Edge>, misses: Option<Edge>) -> Sizing {

@@ -76,6 +76,7 @@ fn a_search_ends_with_what_it_found() {
             au: Err(analysis::NoUtilization::Unmeasured(
                 analysis::GapCause::Recorded("cut".to_owned()).into(),
             )),
+            least_au: None,
             doubt: None,
         }),
         misses: None,
@@ -84,7 +85,7 @@ fn a_search_ends_with_what_it_found() {
         scaling: Vec::new(),
         full: None,
     }];
-    let found = "SIZE nvme io_uring: feeds at least 21 accelerators, the most that was tried";
+    let found = "SIZE nvme io_uring: feeds at least 21 accelerators, the most tried; not sure";
     assert_eq!(at(&summary, 80).lines().last(), Some(found));
     summary.verdicts.clear();
     let alone = at(&summary, 80);

@@ -107,6 +107,7 @@ fn what_a_search_found_is_said_whole_of_each_form() {
             value: mib as u32,
             cell: format!("nvme/{mib}"),
             au: Err(NoUtilization::Unmeasured(cut())),
+            least_au: None,
             doubt: None,
         }),
         misses: None,
@@ -120,9 +121,8 @@ fn what_a_search_found_is_said_whole_of_each_form() {
     for mib in FORMS {
         let form = feed::format_bytes(mib << 20);
         let count = feed::group_digits(mib);
-        let found = format!(
-            "SIZE nvme io_uring, {form} shards: feeds at least {count} accelerators, the most that was tried"
-        );
+        let found =
+            format!("SIZE nvme io_uring, {form} shards: feeds at least {count} accelerators, the most tried");
         assert!(said.contains(&found), "{found}:\n{said}");
     }
     let ways = json::object(&summary)["sizings"].as_array().unwrap().clone();

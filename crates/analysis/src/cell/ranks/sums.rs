@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use super::merged;
 use record::{
-    CacheProof, Ceiling, Emulated, HistogramSum, HistogramText, Network, NfsMount, Rep, System, Trained,
-    Usage,
+    CacheProof, Ceiling, Emulated, HistogramSum, HistogramText, Network, NfsMount, Rep, RunRecord, System,
+    Trained, Usage,
 };
 
-/// Everything that the repetitions of all ranks counted; the first of them gives what is equal on all. Its outcome and
-/// its seconds are not decided here.
-pub(super) fn rep(of_ranks: &[&Rep]) -> Rep {
+/// Everything that the repetitions of all ranks of `record` counted; the first of them gives what is equal on all. Its outcome
+/// and its seconds are not decided here.
+pub(super) fn rep(of_ranks: &[&Rep], record: &RunRecord) -> Rep {
     let first = of_ranks[0];
     Rep {
         // A rate is what all moved by the longest of their windows.
@@ -22,7 +22,7 @@ pub(super) fn rep(of_ranks: &[&Rep]) -> Rep {
         counters: counts(of_ranks.iter().map(|rep| &rep.counters)),
         errors: counts(of_ranks.iter().map(|rep| &rep.errors)),
         histograms: histograms(of_ranks),
-        usage: usage(of_ranks),
+        usage: Usage { cores: cores(of_ranks, record), ..usage(of_ranks) },
         cache: cache(of_ranks),
         granted: granted(of_ranks),
         system: system(of_ranks),
@@ -74,6 +74,22 @@ fn added<'a>(mut texts: impl Iterator<Item = &'a HistogramText>) -> HistogramTex
     if is_whole { record::encode(&sum.histogram()) } else { HistogramText::new(String::new()) }
 }
 
+/// Processors of all machines. Processes of one machine may each use all of its processors, and have no more than these
+/// together: counted for each, a client whose processors are all busy would look half idle.
+fn cores(of_ranks: &[&Rep], record: &RunRecord) -> u32 {
+    let members = record.run.team.as_ref().map_or(&[][..], |team| &team.members);
+    let mut of_machines: BTreeMap<u32, u32> = BTreeMap::new();
+    for rep in of_ranks {
+        // Where nothing says which machine it is, each has its own.
+        let machine = members.get(rep.rank as usize).map_or(rep.rank, |member| member.machine);
+        let cores = of_machines.entry(machine).or_default();
+        *cores = cores.saturating_add(rep.usage.cores);
+    }
+    // Machines of one run are of one kind.
+    let online = record.env.cores_online.value().copied().filter(|_| !members.is_empty()).unwrap_or(u32::MAX);
+    of_machines.into_values().map(|cores| cores.min(online)).fold(0, u32::saturating_add)
+}
+
 /// Processors and their time are those of all hosts; of waits and of stolen time the host that had most decides, because
 /// the time they are held against is that of one.
 fn usage(of_ranks: &[&Rep]) -> Usage {
@@ -86,7 +102,7 @@ fn usage(of_ranks: &[&Rep]) -> Usage {
         cpu_user_ns: sum(|usage| usage.cpu_user_ns),
         cpu_system_ns: sum(|usage| usage.cpu_system_ns),
         wall_ns: all().map(|usage| usage.wall_ns).max().unwrap_or(0),
-        cores: all().map(|usage| usage.cores).fold(0, u32::saturating_add),
+        cores: 0,
         voluntary_switches: sum(|usage| usage.voluntary_switches),
         involuntary_switches: sum(|usage| usage.involuntary_switches),
         minor_faults: sum(|usage| usage.minor_faults),
