@@ -82,7 +82,9 @@ fn a_claim_and_its_server_agree() {
         {
             let mut emulated = target.emulated();
             // Prefixes are those of each target.
-            emulated.iter_mut().for_each(|settings| settings.prefixes = claim.settings.prefixes);
+            if let Some(settings) = &mut emulated {
+                settings.prefixes = claim.settings.prefixes;
+            }
             assert!(emulated.is_none_or(|settings| settings == claim.settings), "{}", source.name);
         }
     }
