@@ -236,6 +236,6 @@ mod tests {
             ("disk (DEMO) pread", "disk pread")
         );
         let all = Sizing { misses: None, full: None, meets: Some(edge(1, 0.99, 0.0)), ..shared };
-        assert!(finding(&all).starts_with("feeds at least 1 process, the most that was tried"));
+        assert!(finding(&all).starts_with("feeds at least 1 process, the most tried"));
     }
 }
