@@ -132,18 +132,23 @@ class Diagnosis:
 
     def play(self, part: str, source: Any, step: Callable[[Any], Any] | None) -> Played:
         """A pass of at most `steps` batches. What the loader opens in it is held against what it opened in the first one."""
+        # In this process a step touches and calls what the loader does not.
+        traced = part in ("look", "loader") or (part == "job" and self.receiver is not None)
         with nullcontext() if part == "step" else self.around.hearing(source) as heard:
-            played = self.once(source, step, traced=part in ("look", "loader"))
+            played = self.once(source, step, traced)
         self.rounds.setdefault(part, []).append(played)
         if heard is None:
             return played
         played.read_bytes -= heard.worker_start_bytes
         if part == "look":
             self.opens, self.idle = heard, _idle(self, heard, played)
-        elif part == "loader":
-            for name in sorted(self.idle - _idle(self, heard, played)):
-                self.idle.remove(name)
-                _say_loaded(self, name)
+        elif traced:
+            idle = _idle(self, heard, played)
+            for name in heard.loaded:
+                # Of others the first pass has told.
+                if name not in idle and (name in self.idle or name not in self.opens.loaded):
+                    _say_loaded(self, name)
+            self.idle &= idle
         if part != "look" and self.changed is None and not part.endswith("memory"):
             self.changed = _changed(self, heard)
         return played

@@ -26,6 +26,8 @@ COUNTED_READERS = ("cv2", "h5py", "torchvision.io")
 UNCOUNTED_READERS = ("deeplake", "lmdb", "nvidia.dali", "pyarrow", "safetensors", "tensorflow")
 # ... of which pandas, datasets and transformers load these in jobs that read nothing by them ...
 OFTEN_LOADED = ("pyarrow", "safetensors")
+# ... of which one reads by a file of its own, wherever that lies; the collector of garbage visits what else there is of it ...
+READS_BY = {"pyarrow": "libarrow"}
 # ... and that read over connections.
 REMOTE_READERS = ("awscrt", "boto3", "google.cloud.storage", "s3fs", "s3torchconnector")
 
@@ -104,7 +106,9 @@ def start(folder: str) -> None:
 
 
 def _code_of(name: str) -> list[str]:
-    """Where the compiled code of a library that is loaded lies: in its folder, or in one file beside it."""
+    """Where the compiled code of a library that is loaded lies: in its folder, in one file beside it, or in files of that name."""
+    if name in READS_BY:
+        return [READS_BY[name]]
     parts = name.split(".")
     modules = [sys.modules.get(".".join(parts[: at + 1])) for at in range(len(parts))]
     # A first name that several packages share has no file.
@@ -143,7 +147,7 @@ class Opens:
     loaded: list[str] = field(default_factory=list)
     """Libraries in the reading processes whose reads are not heard."""
     code: dict[str, set[str]] = field(default_factory=dict)
-    """Where the compiled code of each of them lies."""
+    """Where the compiled code of each of them lies: below a folder, in a file, or in files whose name begins so."""
     worker_start_bytes: int = 0
     """What workers had read before they were heard."""
     other_bytes: int = 0

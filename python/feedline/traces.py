@@ -20,8 +20,6 @@ from .opens import is_data
 GONE = " (deleted)"
 # Maps without a file that bear a name, and memory that is shared between processes.
 NO_FILES = ("/memfd:", "/dev/", "/SYSV", "/anon_hugepage", "/[")
-# Names of what the collector of garbage runs where it visits objects of a library.
-EXTENSIONS = (f".{sys.implementation.cache_tag}-", ".abi3.")
 # What calls functions of C by their names, and so any of the kernel's: what it calls for nobody knows.
 FOREIGN_CALLS = ("libffi",)
 FOREIGN_CALLERS = ("_ctypes", "_cffi_backend")
@@ -80,7 +78,9 @@ def idle(
 
 
 def _called(code: Mapping[str, bool]) -> bool:
-    """Whether a function of C was called by its name."""
+    """Whether a function of C was called by its name, as far as what calls it is a file of its own."""
+    if "_ctypes" in sys.builtin_module_names:
+        return True
     calls = [ran for path, ran in code.items() if os.path.basename(path).startswith(FOREIGN_CALLS)]
     # Some have what calls in themselves.
     return any(calls or [ran for path, ran in code.items() if os.path.basename(path).startswith(FOREIGN_CALLERS)])
@@ -88,9 +88,13 @@ def _called(code: Mapping[str, bool]) -> bool:
 
 def _slept(places: tuple[str, ...], readers: Iterable[Trace]) -> bool:
     """Whether code that lies there is loaded, and none of it ran."""
-    found = [{path: ran for path, ran in reader.code.items() if path.startswith(places)} for reader in readers if places]
-    inner = [{path: ran for path, ran in one.items() if not any(part in path for part in EXTENSIONS)} for one in found]
-    return any(found) and not any(any((kept or one).values()) for kept, one in zip(inner, found))
+    found = [
+        ran
+        for reader in readers
+        for path, ran in reader.code.items()
+        if path.startswith(places) or os.path.basename(path).startswith(places)
+    ]
+    return bool(found) and not any(found)
 
 
 def _of(process: int) -> Trace:

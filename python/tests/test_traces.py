@@ -139,6 +139,8 @@ class Proven(unittest.TestCase):
         self.addCleanup(gc.enable)
         if not os.path.exists("/proc/self/clear_refs"):
             self.skipTest("this kernel does not tell what is touched")
+        if "_ctypes" in sys.builtin_module_names:
+            self.skipTest("what calls functions of C is part of this Python")
 
     def named(self, beside: Callable[[int], Any], workers: int) -> tuple[str, str]:
         def read(batch: int) -> None:
@@ -183,6 +185,21 @@ class Unheard(Proven):
                     opened.execute("select 1").fetchall()
 
         self.uncertain(query)
+
+    def test_a_library_that_is_loaded_in_a_later_pass_was_not_idle(self) -> None:
+        Path(self.folder, "late_reader.py").write_text("", encoding="utf-8")
+        self.addCleanup(sys.modules.pop, "late_reader", None)
+        passes = []
+
+        def load(batch: int) -> None:
+            passes.extend([1] if batch == 0 else [])
+            if len(passes) == 5:
+                import late_reader  # type: ignore[import-not-found]  # noqa: F401
+
+        with mock.patch.object(opens, "UNCOUNTED_READERS", ("late_reader",)), mock.patch.object(sys, "path", [self.folder]):
+            name, said = self.named(load, 0)
+        self.assertEqual(name, "uncertain", said)
+        self.assertIn("late_reader is loaded in the loader", said)
 
     def test_a_library_that_begins_to_read_in_a_later_pass_is_found_in_that(self) -> None:
         passes = []
@@ -271,6 +288,17 @@ class Held(Proven):
         for maps, idle in (({"/held": True}, {"library"}), ({"/new": False}, set())):
             after = {1: traces.Trace(before[1].code, maps), 2: traces.Trace(before[1].code)}
             self.assertEqual(traces.idle(code, opened, before, after, 1), idle)
+
+    def test_a_library_is_where_its_code_is(self) -> None:
+        # With conda what reads lies elsewhere than what Python calls, and some of it beside that.
+        outside, glue = (
+            "/env/lib/libarrow.so.2600",
+            "/env/lib/python3.11/site-packages/pyarrow/lib.cpython-311-x86_64-linux-gnu.so",
+        )
+        beside = "/env/lib/python3.11/site-packages/pyarrow/libarrow_python.so"
+        for ran, idle in ((glue, {"pyarrow"}), (outside, set()), (beside, set())):
+            left = {1: traces.Trace({"/env/bin/python3.11": True} | {path: path == ran for path in (outside, glue, beside)})}
+            self.assertEqual(traces.idle({"pyarrow": opens._code_of("pyarrow")}, [], left, left, None), idle, ran)
 
     def test_where_the_kernel_marks_nothing_nothing_is_proven(self) -> None:
         unmarked = {1: traces.Trace({"/python": False, "/lib/library/a.so": False})}
