@@ -157,15 +157,14 @@ def bytes_read(process: int) -> int:
 def forget_touched() -> None:
     """Counts all memory of this process as untouched from now on."""
     # Where that fails, what was touched before counts as touched.
-    with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("1", encoding="ascii")
-    # A processor marks no page whose address it has at hand. Memory of so many pages that is given back empties all of that.
-    with mmap.mmap(-1, FLUSHED_PAGES * mmap.PAGESIZE) as memory:
+    with suppress(OSError), mmap.mmap(-1, FLUSHED_PAGES * mmap.PAGESIZE) as memory:
         if hasattr(mmap, "MADV_NOHUGEPAGE"):
             with suppress(OSError):
                 memory.madvise(mmap.MADV_NOHUGEPAGE)
         for at in range(0, len(memory), mmap.PAGESIZE):
             memory[at] = 1
+        Path("/proc/self/clear_refs").write_text("1", encoding="ascii")
+        # A processor marks no page whose address it has at hand. This memory is given back, and it forgets all of them.
 
 
 def _machine_ns() -> int:
