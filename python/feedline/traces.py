@@ -21,8 +21,9 @@ GONE = " (deleted)"
 # Maps without a file that bear a name, and memory that is shared between processes.
 NO_FILES = ("/memfd:", "/dev/", "/SYSV", "/anon_hugepage", "/[")
 # What calls functions of C by their names, and so any of the kernel's: what it calls for nobody knows.
-FOREIGN_CALLS = ("libffi",)
-FOREIGN_CALLERS = ("_ctypes", "_cffi_backend")
+FOREIGN_CALLS = ("libffi", "_cffi_backend")
+# ... of which this one does so by the first, or by a copy that is part of it.
+CTYPES = "_ctypes."
 
 
 @dataclass
@@ -81,9 +82,9 @@ def _called(code: Mapping[str, bool]) -> bool:
     """Whether a function of C was called by its name, as far as what calls it is a file of its own."""
     if "_ctypes" in sys.builtin_module_names:
         return True
-    calls = [ran for path, ran in code.items() if os.path.basename(path).startswith(FOREIGN_CALLS)]
-    # Some have what calls in themselves.
-    return any(calls or [ran for path, ran in code.items() if os.path.basename(path).startswith(FOREIGN_CALLERS)])
+    files = [(os.path.basename(path), ran) for path, ran in code.items()]
+    calls = FOREIGN_CALLS if any(name.startswith(FOREIGN_CALLS[0]) for name, _ in files) else (*FOREIGN_CALLS, CTYPES)
+    return any(ran for name, ran in files if name.startswith(calls))
 
 
 def _slept(places: tuple[str, ...], readers: Iterable[Trace]) -> bool:

@@ -300,6 +300,19 @@ class Held(Proven):
             left = {1: traces.Trace({"/env/bin/python3.11": True} | {path: path == ran for path in (outside, glue, beside)})}
             self.assertEqual(traces.idle({"pyarrow": opens._code_of("pyarrow")}, [], left, left, None), idle, ran)
 
+    def test_calls_by_name_are_seen_where_what_calls_is(self) -> None:
+        ctypes_, cffi, ffi = "/python/_ctypes.so", "/packages/_cffi_backend.so", "/lib/libffi.so.8"
+        for code, idle in (
+            # The collector of garbage visits ctypes by its own code.
+            ({ctypes_: True, ffi: False}, {"library"}),
+            ({ctypes_: True, ffi: True}, set()),
+            ({ctypes_: True}, set()),
+            ({ctypes_: False, cffi: True, ffi: False}, set()),
+            ({ctypes_: False, cffi: False}, {"library"}),
+        ):
+            left = {1: traces.Trace({"/python/python": True, "/lib/library/a.so": False} | code)}
+            self.assertEqual(traces.idle({"library": {"/lib/library/"}}, [], left, left, None), idle, code)
+
     def test_where_the_kernel_marks_nothing_nothing_is_proven(self) -> None:
         unmarked = {1: traces.Trace({"/python": False, "/lib/library/a.so": False})}
         self.assertEqual(traces.idle({"library": {"/lib/library/"}}, [], unmarked, unmarked, None), set())
