@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from . import _binary, accelerators, evidence, limits, machine, opens, pagecache, spans, traces
+from . import _binary, accelerators, evidence, limits, machine, opens, pagecache, spans
 from . import scenario as scenarios
 from .evidence import Played
 from .kept import Kept
@@ -35,9 +35,6 @@ WARM_SHARE_MIN = 0.95
 # What workers are told for a batch, at most, and what else a process reads now and then.
 PIPES_BYTES = 16 << 10
 ELSE_BYTES = 256 << 10
-# Of what was opened, what may be read beside it, or be left unread, where libraries that cannot be heard are loaded and did not run:
-# what workers are told, modules that are loaded late, the ends of files. Reads of others that are as few are not told from that.
-BESIDE_SHARE_MAX = 0.10
 # More of the first pass's files than this stay closed in a later one, and that one read something else.
 OTHERS_SHARE_MAX = 0.05
 OTHER_LOADER = "hand `without_storage`, a loader of the same batches from memory, to tell its parts apart"
@@ -65,7 +62,6 @@ class Around:
     fill: Callable[[Sequence[str]], float | None] = pagecache.fill
     cores: Callable[[], int] = machine.cores
     play: Callable[[Scenario], _binary.Answer] = _play
-    traces: Callable[[], traces.Traces | None] = traces.of_job
 
 
 @dataclass
@@ -84,10 +80,6 @@ class Diagnosis:
     not_cold: str | None = None
     unseen: Unseen | None = None
     """What of its reads nobody saw, if there is something."""
-    told: bool = False
-    """Whether as much was read as files were opened, so that nothing that is counted was unseen."""
-    idle: set[str] = field(default_factory=set)
-    """Libraries that cannot be heard, and did not read in any pass so far."""
     in_full: bool = False
     """Whether nothing says that more was read than the files that were opened."""
     remote: Unseen | None = None
@@ -132,31 +124,21 @@ class Diagnosis:
 
     def play(self, part: str, source: Any, step: Callable[[Any], Any] | None) -> Played:
         """A pass of at most `steps` batches. What the loader opens in it is held against what it opened in the first one."""
-        # In this process a step touches and calls what the loader does not.
-        traced = part in ("look", "loader") or (part == "job" and self.receiver is not None)
         with nullcontext() if part == "step" else self.around.hearing(source) as heard:
-            played = self.once(source, step, traced)
+            played = self.once(source, step)
         self.rounds.setdefault(part, []).append(played)
         if heard is None:
             return played
         played.read_bytes -= heard.worker_start_bytes
         if part == "look":
-            self.opens, self.idle = heard, _idle(self, heard, played)
-        elif traced:
-            idle = _idle(self, heard, played)
-            for name in heard.loaded:
-                # Of others the first pass has told.
-                if name not in idle and (name in self.idle or name not in self.opens.loaded):
-                    _say_loaded(self, name)
-            self.idle &= idle
-        if part != "look" and self.changed is None and not part.endswith("memory"):
+            self.opens = heard
+        elif self.changed is None and not part.endswith("memory"):
             self.changed = _changed(self, heard)
         return played
 
-    def once(self, source: Any, step: Callable[[Any], Any] | None, traced: bool = False) -> Played:
-        """At most `steps` batches of that source, each with a step if there is one; `traced` looks at what processes touch."""
+    def once(self, source: Any, step: Callable[[Any], Any] | None) -> Played:
+        """At most `steps` batches of that source, each with a step if there is one."""
         self.kept.restore_random()
-        held = self.around.traces() if traced else None
         waits = Waits(self.steps, self.around.clock, events=False)
         before = self.around.moment(self.around.clock())
         waits.begin()
@@ -175,10 +157,7 @@ class Diagnosis:
             if len(waits.wait_ns) == self.steps:
                 waits.end()
         after = self.around.moment(self.around.clock())
-        read_bytes = machine.bytes_between(before, after, self.receiver)
-        # While workers live, which end with their iterator.
-        left = self.around.traces() if traced else None
-        return Played(waits, machine.between(before, after), read_bytes, first, held, left)
+        return Played(waits, machine.between(before, after), machine.bytes_between(before, after, self.receiver), first)
 
 
 def diagnose(
@@ -299,11 +278,15 @@ def _say_what_is_unseen(found: Diagnosis, look: Played) -> None:
     seen = found.opens.bytes()
     pipes = PIPES_BYTES * len(look.waits.wait_ns) if found.workers else 0
     most = 1.1 * seen + found.opens.other_bytes + pipes + ELSE_BYTES
-    found.told = 0.5 * seen <= look.read_bytes <= most
-    found.in_full = look.read_bytes <= most
+    told = 0.5 * seen <= look.read_bytes <= most
+    counted = opens.COUNTED_READERS if told else ()
+    found.in_full = look.read_bytes <= most and all(name in opens.OFTEN_LOADED + counted for name in found.opens.loaded)
     for name in found.opens.loaded:
-        if name not in found.idle:
-            _say_loaded(found, name)
+        said = f"{name} is loaded in the loader, and what it opens is unseen"
+        if name in opens.REMOTE_READERS:
+            found.remote = _unseen(found, said, OTHER_LOADER)
+        elif not told or name in opens.UNCOUNTED_READERS:
+            found.unseen = _unseen(found, said, PYTHONS_OPEN)
     if found.opens.connections:
         said = f"{found.opens.connections} connections were begun, and what comes over them is unseen"
         found.remote = _unseen(found, said, OTHER_LOADER)
@@ -313,30 +296,9 @@ def _say_what_is_unseen(found: Diagnosis, look: Played) -> None:
         found.unseen = found.unseen or (None if found.remote else unseen)
     elif look.read_bytes < 0.5 * seen:
         _lack(found, "files are mapped, or read in part: which bytes is unseen")
-    elif not found.told:
+    elif not told:
         said = "more was read than the opened files hold: other reads are unseen, or some are read again"
         found.unseen = _unseen(found, said, PYTHONS_OPEN)
-
-
-def _idle(found: Diagnosis, heard: Opens, played: Played) -> set[str]:
-    """Libraries that cannot be heard, and that are proven not to have read in that pass."""
-    seen = heard.bytes()
-    # What is fetched ahead is opened, and may not be read yet.
-    least = seen * found.steps / found.fetched
-    accounted = (1 - BESIDE_SHARE_MAX) * least <= played.read_bytes <= (1 + BESIDE_SHARE_MAX) * seen
-    if not accounted or played.before is None or played.after is None:
-        return set()
-    return traces.idle(heard.code, heard.files, played.before, played.after, found.receiver)
-
-
-def _say_loaded(found: Diagnosis, name: str) -> None:
-    said = f"{name} is loaded in the loader, and what it opens is unseen"
-    counted = found.told and name in opens.COUNTED_READERS
-    if name in opens.REMOTE_READERS:
-        found.remote = _unseen(found, said, OTHER_LOADER)
-    elif not counted:
-        found.unseen = _unseen(found, said, PYTHONS_OPEN)
-    found.in_full &= counted or name in opens.OFTEN_LOADED
 
 
 def _evict(found: Diagnosis) -> None:

@@ -14,7 +14,6 @@ from . import spans
 from .machine import Use
 from .spans import Span
 from .stamps import ALIKE, Waits
-from .traces import Traces
 
 # Rounds of one part that are further apart than this, and than their intervals, were made on something that changed.
 DRIFT = 0.25
@@ -29,9 +28,6 @@ class Played:
     read_bytes: int
     batch: Any = None
     """The first batch that came."""
-    before: Traces | None = None
-    after: Traces | None = None
-    """What processes held before, and what they touched and held after, where Linux told."""
 
 
 def _whole(waits: Waits, at: int) -> int:

@@ -6,10 +6,8 @@ no part of the job is its limit.
 
 from __future__ import annotations
 
-import mmap
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,8 +17,6 @@ OTHERS_SHARE_MIN = 0.10
 DELAYED_SHARE_MIN = 0.10
 # Threads of one process may wait at the same time: more than this is no more doubt.
 DELAYED_SHARE_MAX = 0.95
-# From so many pages on Linux forgets all addresses, and not one by one: 33 on x86, 512 on ARM.
-FLUSHED_PAGES = 1024
 
 
 @dataclass(frozen=True)
@@ -97,7 +93,7 @@ def _quota(folder: Path) -> float | None:
 def moment(now_ns: int) -> Moment:
     """Counters of this process, of its children and of the machine."""
     processes, read_bytes = {}, {}
-    for process in tree(os.getpid()):
+    for process in _tree(os.getpid()):
         used = _used(process)
         if used is not None:
             processes[process] = used
@@ -124,8 +120,7 @@ def bytes_between(before: Moment, after: Moment, without: int | None = None) -> 
     return sum(read - before.read_bytes.get(process, 0) for process, read in after.read_bytes.items() if process != without)
 
 
-def tree(process: int) -> list[int]:
-    """A process and all that it started, and that these started."""
+def _tree(process: int) -> list[int]:
     found = [process]
     for at in found:
         for thread in _entries(f"/proc/{at}/task"):
@@ -152,19 +147,6 @@ def bytes_read(process: int) -> int:
         if line.startswith("rchar:"):
             return int(line.split()[1])
     return 0
-
-
-def forget_touched() -> None:
-    """Counts all memory of this process as untouched from now on."""
-    # Where that fails, what was touched before counts as touched.
-    with suppress(OSError), mmap.mmap(-1, FLUSHED_PAGES * mmap.PAGESIZE) as memory:
-        if hasattr(mmap, "MADV_NOHUGEPAGE"):
-            with suppress(OSError):
-                memory.madvise(mmap.MADV_NOHUGEPAGE)
-        for at in range(0, len(memory), mmap.PAGESIZE):
-            memory[at] = 1
-        Path("/proc/self/clear_refs").write_text("1", encoding="ascii")
-        # A processor marks no page whose address it has at hand. This memory is given back, and it forgets all of them.
 
 
 def _machine_ns() -> int:

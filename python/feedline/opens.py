@@ -26,22 +26,15 @@ COUNTED_READERS = ("cv2", "h5py", "torchvision.io")
 UNCOUNTED_READERS = ("deeplake", "lmdb", "nvidia.dali", "pyarrow", "safetensors", "tensorflow")
 # ... of which pandas, datasets and transformers load these in jobs that read nothing by them ...
 OFTEN_LOADED = ("pyarrow", "safetensors")
-# ... of which one reads by a file of its own, wherever that lies; the collector of garbage visits what else there is of it ...
-READS_BY = {"pyarrow": "libarrow"}
 # ... and that read over connections.
 REMOTE_READERS = ("awscrt", "boto3", "google.cloud.storage", "s3fs", "s3torchconnector")
 
-# What stands in the list of what was opened for a connection, and for a library that is loaded late. No file has such a name.
+# What stands for a connection in the list of what was opened.
 CONNECTED = "/\x00connected"
-LOADED = "/\x00loaded "
 
 # Where the hook of this process writes, if anywhere: a hook cannot be taken away again.
 _sink: str | None = None
 _hooked = False
-
-
-def _readers() -> tuple[str, ...]:
-    return COUNTED_READERS + UNCOUNTED_READERS + REMOTE_READERS
 
 
 def _hear(event: str, arguments: tuple[Any, ...]) -> None:
@@ -49,10 +42,8 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
     if sink is None:
         return
     if event == "socket.connect" and isinstance(arguments[1], tuple):
-        # A connection over a network; one within the machine has a path.
+        # A connection over a network; one within the machine has a path. No file has this name.
         arguments = (CONNECTED, None, os.O_RDONLY)
-    elif event == "import" and arguments[0] in _readers():
-        arguments = (f"{LOADED}{arguments[0]}", None, os.O_RDONLY)
     elif event != "open":
         return
     path, _, flags = arguments
@@ -94,28 +85,13 @@ def start(folder: str) -> None:
     if not _hooked:
         sys.addaudithook(_hear)
         _hooked = True
-    names = [name for name in _readers() if name in sys.modules]
-    loaded = [os.fsencode("\t".join([name, *_code_of(name)])) for name in names]
+    loaded = [name for name in COUNTED_READERS + UNCOUNTED_READERS + REMOTE_READERS if name in sys.modules]
     # What a worker read until now is its own code.
-    read = b"%d" % machine.bytes_read(os.getpid())
-    Path(folder, f"{os.getpid()}.loaded").write_bytes(b"\n".join([read, *loaded]))
+    read = str(machine.bytes_read(os.getpid()))
+    Path(folder, f"{os.getpid()}.loaded").write_text("\n".join([read, *loaded]), encoding="utf-8")
     sink = os.path.join(folder, f"{os.getpid()}.opens")
     os.close(os.open(sink, os.O_WRONLY | os.O_CREAT, 0o600))
     _sink = sink
-    machine.forget_touched()
-
-
-def _code_of(name: str) -> list[str]:
-    """Where the compiled code of a library that is loaded lies: in its folder, in one file beside it, or in files of that name."""
-    if name in READS_BY:
-        return [READS_BY[name]]
-    parts = name.split(".")
-    modules = [sys.modules.get(".".join(parts[: at + 1])) for at in range(len(parts))]
-    # A first name that several packages share has no file.
-    files = [path for module in modules if (path := getattr(module, "__file__", None))]
-    beside = getattr(sys.modules.get(f"_{name}"), "__file__", None)
-    folders = [os.path.join(os.path.realpath(os.path.dirname(path)), "") for path in files[:1]]
-    return folders + ([os.path.realpath(beside)] if beside else [])
 
 
 def stop() -> None:
@@ -146,8 +122,6 @@ class Opens:
     order: list[str] = field(default_factory=list)
     loaded: list[str] = field(default_factory=list)
     """Libraries in the reading processes whose reads are not heard."""
-    code: dict[str, set[str]] = field(default_factory=dict)
-    """Where the compiled code of each of them lies: below a folder, in a file, or in files whose name begins so."""
     worker_start_bytes: int = 0
     """What workers had read before they were heard."""
     other_bytes: int = 0
@@ -206,10 +180,6 @@ def _gather(folder: Path, found: Opens) -> None:
             if name == os.fsencode(CONNECTED):
                 found.connections += 1
                 continue
-            if name.startswith(os.fsencode(LOADED)):
-                # It may have read since, and where its code lies nobody knows.
-                found.code.setdefault(os.fsdecode(name).removeprefix(LOADED), set())
-                continue
             # Some libraries open a file several times before they read it once.
             if name != last:
                 lines.append((int(stamp), os.fsdecode(name)))
@@ -219,18 +189,17 @@ def _gather(folder: Path, found: Opens) -> None:
     kept: dict[str, bool] = {}
     for _, opened in sorted(lines):
         if opened not in kept:
-            kept[opened] = is_data(opened)
+            kept[opened] = _is_data(opened)
         if kept[opened]:
             found.order.append(opened)
         else:
             found.other_bytes += _size(opened)
+    loaded = set()
     for file in folder.glob("*.loaded"):
-        start_bytes, *loaded = file.read_bytes().split(b"\n")
-        for line in loaded:
-            library, *places = os.fsdecode(line).split("\t")
-            found.code.setdefault(library, set()).update(places)
+        start_bytes, *names = file.read_text(encoding="utf-8").split()
+        loaded.update(names)
         found.worker_start_bytes += int(start_bytes) if file.stem != str(os.getpid()) else 0
-    found.loaded[:] = sorted(found.code)
+    found.loaded[:] = sorted(loaded)
 
 
 def _size(path: str) -> int:
@@ -241,8 +210,8 @@ def _size(path: str) -> int:
         return 0
 
 
-def is_data(name: str) -> bool:
-    code = (".py", ".pyc", ".so", "/gconv-modules.cache")
+def _is_data(name: str) -> bool:
+    code = (".py", ".pyc", ".so")
     python = tuple(os.path.join(sysconfig.get_path(kind), "") for kind in ("stdlib", "purelib", "platlib"))
-    system = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/share/zoneinfo/", "/usr/lib/locale/")
+    system = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/share/zoneinfo/")
     return not name.endswith(code) and not name.startswith(python + system) and os.path.isfile(name)

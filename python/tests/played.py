@@ -70,7 +70,7 @@ class World:
         return {"verdicts": [{"target": "here", "deciding": {"utilization": interval, "doubts": []}}]}
 
     def around(self) -> Around:
-        return Around(self.clock, self.moment, self.hearing, self.evict, self.fill, lambda: 16, self.play, lambda: None)
+        return Around(self.clock, self.moment, self.hearing, self.evict, self.fill, lambda: 16, self.play)
 
 
 class Heard(Opens):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -48,17 +47,6 @@ class Hearing(unittest.TestCase):
                 with full:
                     self.assertEqual(Path(name).read_bytes(), b"whole")
         self.assertEqual(len(written), 1)
-
-    def test_a_library_that_is_loaded_late_is_heard(self) -> None:
-        Path(self.path("late_reader.py")).write_text("", encoding="utf-8")
-        self.addCleanup(sys.modules.pop, "late_reader", None)
-        with (
-            mock.patch.object(opens, "UNCOUNTED_READERS", ("late_reader",)),
-            mock.patch.object(sys, "path", [*sys.path, self.folder]),
-            opens.hearing([]) as heard,
-        ):
-            import late_reader  # type: ignore[import-not-found]  # noqa: F401
-        self.assertEqual((heard.loaded, heard.order), (["late_reader"], []))
 
     def test_a_line_that_comes_late_is_written_to_no_file_of_the_job(self) -> None:
         name, mine = self.path("a.bin"), self.path("mine.bin")
