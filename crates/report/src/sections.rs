@@ -96,7 +96,7 @@ fn unreached(reads: &analysis::ReadVerdict) -> impl Iterator<Item = String> + '_
     reads.unreached.iter().map(words::read_verdict::unreached)
 }
 
-/// Verdicts, then what could not be judged, then what the client itself can do; and what the gate makes of them.
+/// Verdicts, then what could not be judged, what the client itself can do, and what a search found; and what the gate makes of them.
 fn verdicts<'a>(summary: &Summary) -> Vec<Block<'a>> {
     let judged = summary.verdicts.iter().map(|verdict| Verdict {
         weight: Weight::Judged,
@@ -121,10 +121,14 @@ fn verdicts<'a>(summary: &Summary) -> Vec<Block<'a>> {
     let mut verdicts: Vec<Verdict> = judged.chain(unjudged).chain(ceilings).collect();
     // Over all verdicts and not in each: the first that is read explains the word.
     spell_out(verdicts.iter_mut().flat_map(|verdict| &mut verdict.sentences));
+    let found = |one: &analysis::Sizing| words::sizing::row(one, &words::sizing::sentence(one));
+    let found: Vec<String> = summary.sizings.iter().map(found).collect();
     // Said, because an empty section would be left out and a reader would look for it.
-    let none = verdicts.is_empty().then(|| "No target was judged in this run.".to_owned());
+    let none = verdicts.is_empty() && found.is_empty();
+    let none = none.then(|| "No target was judged in this run.".to_owned());
     vec![
         Block::Verdicts(verdicts),
+        Block::lines("size", found),
         Block::lines("", none.into_iter().collect()),
         Block::facts(gate_facts(summary)),
     ]
@@ -141,12 +145,10 @@ fn gate_facts(summary: &Summary) -> Vec<Fact> {
     demands.into_iter().map(|demand| Fact::new("gate", format!("{word}: {demand}"))).collect()
 }
 
-/// Training jobs, what became of the judged ones, and how many accelerators were found to be fed.
+/// Training jobs, what each number of hosts got, and what became of the judged ones.
 fn trained<'a>(summary: &Summary) -> Vec<Block<'a>> {
-    let sizing = |one: &analysis::Sizing| words::sizing::row(one, &words::sizing::sentence(one));
     let mut blocks = Block::grids([training::table(summary), training::scaling::table(summary)]);
     blocks.extend(training::facts(summary).into_iter().map(Block::Facts));
-    blocks.push(Block::lines("size", summary.sizings.iter().map(sizing).collect()));
     blocks
 }
 
