@@ -29,7 +29,7 @@ pub(crate) fn conclude(
         Some(asked) => asked.add_up(&summary)?,
         None => Vec::new(),
     };
-    output::print_as_is(show.text(&summary, &proofs, folder, output::screen()).as_bytes())?;
+    output::print_as_is(show.text(&summary, &proofs, folder, output::screen()))?;
     Ok(Conclusion { summary, proofs })
 }
 

@@ -33,13 +33,13 @@ fn columns() -> usize {
 /// Prints lines to standard output. What a storage or a scenario says in them is only read.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let lines: Vec<String> = text.split('\n').map(feed::plain).collect();
-    print_as_is(lines.join("\n").as_bytes())
+    print_as_is(lines.join("\n"))
 }
 
 /// The same of what has colours, is no text, or is read by programs. A reader that has gone (`feedline need | head`) is no failure.
-pub(crate) fn print_as_is(bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn print_as_is(text: impl AsRef<[u8]>) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
+    match out.write_all(text.as_ref()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         printed => printed,
     }

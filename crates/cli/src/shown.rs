@@ -46,6 +46,6 @@ impl ShowArgs {
             output::say(text.trim_end());
             return Ok(());
         }
-        output::print_as_is(text.as_bytes())
+        output::print_as_is(text)
     }
 }

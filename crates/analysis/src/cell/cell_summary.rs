@@ -97,6 +97,11 @@ impl CellSummary {
         flags
     }
 
+    /// What is told of it: its fresh repetitions, where there are any.
+    pub(crate) fn latest(&self) -> &Measurement {
+        self.confirmed.as_ref().unwrap_or(&self.measured)
+    }
+
     /// Why it is compared with nothing and passes no gate; `None` where it is steady, or nobody can tell.
     pub(crate) fn unsteady(&self) -> Option<&Flag> {
         self.flags().into_iter().find(|flag| flag.is_unsteady())

@@ -13,7 +13,7 @@ mod together;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::{Ceiling, Line, Outcome, Rep, Role, Run, RunRecord};
+use record::{Ceiling, Cell, Line, Outcome, Rep, Role, Run, RunRecord};
 
 use together::{Asked, OVERLAP_MIN, apart, overlap};
 
@@ -42,14 +42,15 @@ pub fn fold_ranks(record: &RunRecord) -> Cow<'_, RunRecord> {
             Line::End(_) => {}
         }
     }
+    let planned = Planned::of(&record.run);
     // A ceiling that one of the hosts lacks is none of them together.
     // The sum of some hosts' ceilings would be too low, and call the others client-limited.
     let is_whole = |((cells, _), of_ranks): &((&[String], bool), Vec<&Ceiling>)| {
-        of_ranks.len() == cells.first().map_or(record.run.ranks, |cell| ranks_of(&record.run, cell)) as usize
+        of_ranks.len() == cells.first().map_or(record.run.ranks, |cell| planned.ranks(cell)) as usize
     };
     let whole = ceilings.into_iter().filter(is_whole);
     let mut lines: Vec<Line> = whole.map(|(_, of_ranks)| Line::Ceiling(sums::ceiling(&of_ranks))).collect();
-    let mut folded: Vec<Rep> = reps.into_values().map(|of_ranks| fold(of_ranks, record)).collect();
+    let mut folded: Vec<Rep> = reps.into_values().map(|of_ranks| fold(of_ranks, record, &planned)).collect();
     folded.sort_by_key(|rep| rep.order);
     lines.extend(folded.into_iter().map(|rep| Line::Rep(Box::new(rep))));
     lines.extend(record.lines.iter().filter(|line| matches!(line, Line::End(_))).cloned());
@@ -89,10 +90,11 @@ impl Ranks {
             return Some(Self::Alone { rank, ranks });
         }
         let turns = by_turn(record);
-        let whole = turns.iter().filter(|(turn, made)| gap(made, ranks_of(&record.run, turn.0)).is_none());
+        let planned = Planned::of(&record.run);
+        let whole = turns.iter().filter(|(turn, made)| gap(made, planned.ranks(turn.0)).is_none());
         let overlap =
             whole.filter_map(|(_, of_ranks)| overlap(of_ranks)).map(|(share, _)| share).reduce(f64::min);
-        let fewer = turns.keys().any(|(cell, ..)| ranks_of(&record.run, cell) < ranks);
+        let fewer = turns.keys().any(|(cell, ..)| planned.ranks(cell) < ranks);
         Some(Self::Together { ranks, fewer, overlap })
     }
 }
@@ -132,9 +134,29 @@ fn is_merged(record: &RunRecord) -> bool {
     record.run.ranks > 1 && (ranks.len() > 1 || record.run.team.is_some() && !ranks.is_empty())
 }
 
-/// Ranks that took part in the cell of this name.
-fn ranks_of(run: &Run, cell: &str) -> u32 {
-    run.cells.iter().find(|one| one.cell == cell).map_or(run.ranks, |cell| run.ranks_of(cell))
+/// The cells of a run by their names.
+// Made once: looked for turn by turn, a report of many cells would take the square of their number.
+struct Planned<'a> {
+    run: &'a Run,
+    cells: BTreeMap<&'a str, &'a Cell>,
+}
+
+impl<'a> Planned<'a> {
+    fn of(run: &'a Run) -> Self {
+        // From the last on: of two that a damaged record calls alike the first counts.
+        Self { run, cells: run.cells.iter().rev().map(|cell| (cell.cell.as_str(), cell)).collect() }
+    }
+
+    /// How many ranks take part in a cell; all of them in one that the run does not have.
+    fn ranks(&self, cell: &str) -> u32 {
+        self.cells.get(cell).map_or(self.run.ranks, |cell| self.run.ranks_of(cell))
+    }
+
+    /// What was asked of a repetition.
+    fn asked(&self, rep: &Rep) -> Asked<'a> {
+        let Run { team, measure, .. } = self.run;
+        Asked { met: team.is_some(), measure, cell: self.cells.get(rep.cell.as_str()).copied() }
+    }
 }
 
 fn reps(record: &RunRecord) -> impl Iterator<Item = &Rep> {
@@ -160,13 +182,12 @@ pub(crate) fn key(rep: &Rep) -> Key<'_> {
 }
 
 /// One repetition of those that the ranks of a run made, at least one of them. It has failed where they were not made together.
-fn fold(mut of_ranks: Vec<&Rep>, record: &RunRecord) -> Rep {
-    let run = &record.run;
+fn fold(mut of_ranks: Vec<&Rep>, record: &RunRecord, planned: &Planned<'_>) -> Rep {
     of_ranks.sort_by_key(|rep| rep.rank);
     let mut folded = sums::rep(&of_ranks, record);
     let outcomes = || of_ranks.iter().map(|rep| &rep.outcome);
     let overlap = overlap(&of_ranks);
-    folded.outcome = if let Some(reason) = gap(&of_ranks, ranks_of(run, &folded.cell)) {
+    folded.outcome = if let Some(reason) = gap(&of_ranks, planned.ranks(&folded.cell)) {
         Outcome::Failed { reason }
     } else if outcomes().any(|outcome| *outcome == Outcome::Interrupted) {
         // A signal reaches the ranks at different times: what they measured together is what counts.
@@ -174,7 +195,7 @@ fn fold(mut of_ranks: Vec<&Rep>, record: &RunRecord) -> Rep {
         // not.
         folded.window_ns = overlap.filter(|(share, _)| *share >= OVERLAP_MIN).map_or(0, |(_, ns)| ns);
         Outcome::Interrupted
-    } else if let Some(reason) = apart(&of_ranks, asked(run, &of_ranks)) {
+    } else if let Some(reason) = apart(&of_ranks, planned.asked(&folded)) {
         Outcome::Failed { reason }
     } else if outcomes().any(|outcome| *outcome == Outcome::Exhausted) {
         Outcome::Exhausted
@@ -186,11 +207,6 @@ fn fold(mut of_ranks: Vec<&Rep>, record: &RunRecord) -> Rep {
         folded.second_bytes = by_second(&of_ranks, |rep| &rep.second_bytes);
     }
     folded
-}
-
-fn asked<'a>(run: &'a Run, of_ranks: &[&Rep]) -> Asked<'a> {
-    let cell = of_ranks.first().and_then(|rep| run.cells.iter().find(|cell| cell.cell == rep.cell));
-    Asked { met: run.team.is_some(), measure: &run.measure, cell }
 }
 
 /// Why the ranks that take part did not all make a repetition: one is missing, there twice, or failed.

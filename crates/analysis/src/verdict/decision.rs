@@ -165,8 +165,7 @@ fn over_time(
 /// The least utilization of a job of several processes that measured it without waiting for each other, by the repetitions
 /// that decide.
 fn least_au(cell: &CellSummary) -> Option<f64> {
-    let deciding = cell.confirmed.as_ref().unwrap_or(&cell.measured);
-    deciding.figures()?.training.as_ref()?.least_au
+    cell.latest().figures()?.training.as_ref()?.least_au
 }
 
 /// A narrower test may starve a wider need; it never feeds it.

@@ -163,9 +163,8 @@ pub(crate) fn of(source: &Source<'_>, axis: &str) -> Vec<Sizing> {
     let of_row = |(row, (target, way)): (&Vec<&CellSummary>, &(&str, Panel))| {
         let of_target = ways.iter().filter(|(other, _)| other == target);
         let others: Vec<&Panel> = of_target.map(|(_, other)| other).collect();
-        let sizing = sizing(row, axis, WayApart::of(way, &others))?;
-        let demo = cells.targets.iter().any(|target| target.demo && target.name == sizing.target);
-        Some(Sizing { demo, on_hosts, ..sizing })
+        let demo = cells.targets.iter().any(|one| one.demo && one.name == *target);
+        sizing(row, axis, Place { apart: WayApart::of(way, &others), demo, on_hosts })
     };
     rows.iter().zip(&ways).filter_map(of_row).collect()
 }
@@ -231,7 +230,15 @@ fn may_differ(cell: &Cell, axis: Axis, prefetch_follows: bool) -> Vec<Axis> {
     but
 }
 
-fn sizing(cells: &[&CellSummary], axis: &str, apart: WayApart) -> Option<Sizing> {
+/// What a search was made on.
+struct Place {
+    apart: WayApart,
+    demo: bool,
+    on_hosts: bool,
+}
+
+fn sizing(cells: &[&CellSummary], axis: &str, place: Place) -> Option<Sizing> {
+    let Place { apart, demo, on_hosts } = place;
     let first = cells.first()?;
     let threshold = first.cell.training.as_ref()?.threshold;
     let edges: Vec<Edge> = cells.iter().filter_map(|cell| edge(cell, axis)).collect();
@@ -245,8 +252,8 @@ fn sizing(cells: &[&CellSummary], axis: &str, apart: WayApart) -> Option<Sizing>
         engine: first.engine_label(),
         apart,
         axis: axis.to_owned(),
-        on_hosts: true,
-        demo: false,
+        on_hosts,
+        demo,
         tried: edges.len(),
         full: misses.as_ref().and_then(|edge| full(&scaling, edge.value)),
         scaling,
@@ -257,9 +264,11 @@ fn sizing(cells: &[&CellSummary], axis: &str, apart: WayApart) -> Option<Sizing>
 }
 
 /// Fresh repetitions count where there are any, and those that failed miss.
+// The search itself measures each value once and follows what it finds, so that its last values are chosen by
+// chance too. Fresh repetitions are not.
 fn edge(cell: &CellSummary, axis: &str) -> Option<Edge> {
     let value = value(&cell.cell, Axis::named(axis))?;
-    let (au, least_au, doubt) = match latest(cell) {
+    let (au, least_au, doubt) = match cell.latest() {
         Measurement::Figures(figures) => {
             let training = figures.training.as_ref();
             let au = training.map(|training| training.au).ok_or(NoUtilization::NoJob);
@@ -276,7 +285,7 @@ fn edge(cell: &CellSummary, axis: &str) -> Option<Edge> {
 /// What each number of hosts got.
 fn scaling(cells: &[&CellSummary]) -> Vec<Scaled> {
     let got: Vec<(u32, &Figures)> =
-        cells.iter().filter_map(|cell| Some((cell.cell.ranks?, latest(cell).figures()?))).collect();
+        cells.iter().filter_map(|cell| Some((cell.cell.ranks?, cell.latest().figures()?))).collect();
     let one = got.iter().find(|(hosts, _)| *hosts == 1).map(|(_, figures)| figures.bps.mean);
     let scaled = |(hosts, figures): &(u32, &Figures)| Scaled {
         hosts: *hosts,
@@ -304,13 +313,6 @@ fn full(scaling: &[Scaled], from: u32) -> Option<Full> {
         && many.high - few.low < few.low * more / 2.0
         && many.mean < few.mean * (1.0 + FLAT_GAIN_MAX);
     is_full.then_some(Full { from, to: most.hosts, bps: fewest.bps.mean })
-}
-
-/// What is told of a cell: its fresh repetitions, where there are any.
-// The search itself measures each value once and follows what it finds, so that its last values are chosen by
-// chance too. Fresh repetitions are not.
-fn latest(cell: &CellSummary) -> &Measurement {
-    cell.confirmed.as_ref().unwrap_or(&cell.measured)
 }
 
 fn grave(figures: &Figures) -> Option<&Flag> {

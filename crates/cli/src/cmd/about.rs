@@ -11,8 +11,8 @@ use crate::verb::{Cli, Described, VERSION};
 
 pub(crate) fn schema(of: Described) -> Result<Exit, Failure> {
     match of {
-        Described::Scenario => output::print_as_is(scenario::schema_json().as_bytes())?,
-        Described::Answer => output::print_as_is(report::ANSWER_SCHEMA.as_bytes())?,
+        Described::Scenario => output::print_as_is(scenario::schema_json())?,
+        Described::Answer => output::print_as_is(report::ANSWER_SCHEMA)?,
     }
     Ok(Exit::Ok)
 }

@@ -52,7 +52,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Failure> {
         Some(name) => from_history(args, name)?,
         None => from_a_run(args, args.scenario.as_deref().unwrap_or_default())?,
     };
-    output::print_as_is(report::calibration_terminal(&calibration, output::screen()).as_bytes())?;
+    output::print_as_is(report::calibration_terminal(&calibration, output::screen()))?;
     // No file at all: margins of nothing would let every regression pass.
     if calibration.noise.is_empty() {
         return Ok(Exit::Error);

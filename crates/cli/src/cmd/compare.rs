@@ -31,7 +31,7 @@ pub(crate) fn markdown_bytes(asked: Option<usize>) -> Result<usize, Failure> {
 
 pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     if args.format == CompareFormat::Svg {
-        output::print_as_is(shift::svg(args)?.as_bytes())?;
+        output::print_as_is(shift::svg(args)?)?;
         return Ok(Exit::Ok);
     }
     if args.max_bytes.is_some() && args.format != CompareFormat::Markdown {
@@ -54,7 +54,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
             comparisons.iter().map(|one| report::comparison_markdown(one, each)).collect()
         }
     };
-    output::print_as_is(pages.join("\n").as_bytes())?;
+    output::print_as_is(pages.join("\n"))?;
     if !gate_words.is_empty() {
         let fence = if args.format == CompareFormat::Markdown { "\n```\n" } else { "" };
         output::print(&format!("{fence}{gate_words}{}", fence.trim_start()))?;

@@ -295,7 +295,7 @@ fn otava(args: &ExportArgs) -> Result<Exit, Failure> {
 fn deliver(to: Option<&Path>, export: &Export) -> Result<Exit, Failure> {
     match to {
         Some(path) => files::write(path, export.text.as_bytes())?,
-        None => output::print_as_is(export.text.as_bytes())?,
+        None => output::print_as_is(&export.text)?,
     }
     say_gaps(export);
     Ok(Exit::Ok)

@@ -58,7 +58,7 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
             )));
         }
     }
-    output::print_as_is(rendered(args, &histories)?.as_bytes())?;
+    output::print_as_is(rendered(args, &histories)?)?;
     Ok(Exit::Ok)
 }
 

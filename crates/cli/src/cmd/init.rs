@@ -30,7 +30,7 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit, Failure> {
     let text = scenario::init(&args.at, &args.need);
     scenario::check_shape(&text).map_err(Failure::usage)?;
     let Some(path) = &args.file else {
-        output::print_as_is(text.as_bytes())?;
+        output::print_as_is(text)?;
         return Ok(Exit::Ok);
     };
     create(path, &text)?;

@@ -90,7 +90,7 @@ fn html<'a>(runs: impl Iterator<Item = &'a Path>, file: Option<&Path>) -> Result
             files::write(path, page.as_bytes())?;
             output::say(&format!("html  {}", path.display()));
         }
-        None => output::print_as_is(page.as_bytes())?,
+        None => output::print_as_is(page)?,
     }
     Ok(Exit::Ok)
 }

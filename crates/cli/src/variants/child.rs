@@ -135,6 +135,6 @@ fn unexpected(order: &Order) -> Failure {
 /// A parent that is gone does not read: the end of its orders says so too, and what was measured is kept.
 fn answer(answer: &Answer) -> Result<(), Failure> {
     let line = serde_json::to_string(answer)?;
-    output::print_as_is(format!("{line}\n").as_bytes())?;
+    output::print_as_is(format!("{line}\n"))?;
     Ok(())
 }

@@ -60,10 +60,10 @@ fn an_answer_is_short_and_narrow_whatever_the_names() {
     assert_answer(&record);
 }
 
-#[test]
-fn a_search_ends_with_what_it_found() {
-    let mut summary = records::golden_summary();
-    summary.sizings = vec![Sizing {
+/// A search that found that so many accelerators are fed, of which no repetition is left.
+pub(crate) fn fed(accelerators: u32) -> Sizing {
+    let cut = analysis::GapCause::Recorded("cut".to_owned()).into();
+    Sizing {
         target: "nvme".to_owned(),
         engine: "io_uring".to_owned(),
         demo: false,
@@ -71,11 +71,9 @@ fn a_search_ends_with_what_it_found() {
         axis: "accelerators".to_owned(),
         on_hosts: true,
         meets: Some(Edge {
-            value: 21,
-            cell: "nvme/21".to_owned(),
-            au: Err(analysis::NoUtilization::Unmeasured(
-                analysis::GapCause::Recorded("cut".to_owned()).into(),
-            )),
+            value: accelerators,
+            cell: format!("nvme/{accelerators}"),
+            au: Err(analysis::NoUtilization::Unmeasured(cut)),
             least_au: None,
             doubt: None,
         }),
@@ -84,7 +82,13 @@ fn a_search_ends_with_what_it_found() {
         tried: 5,
         scaling: Vec::new(),
         full: None,
-    }];
+    }
+}
+
+#[test]
+fn a_search_ends_with_what_it_found() {
+    let mut summary = records::golden_summary();
+    summary.sizings = vec![fed(21)];
     let found = "SIZE nvme io_uring: feeds at least 21 accelerators, the most tried; not sure";
     assert_eq!(at(&summary, 80).lines().last(), Some(found));
     summary.verdicts.clear();

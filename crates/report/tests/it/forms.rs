@@ -1,6 +1,6 @@
 //! Datasets of several forms: every page says of which one a verdict is, and which others do not reach the line.
 
-use analysis::{Edge, NoUtilization, Sizing, Summary, WayApart, summarise};
+use analysis::{Sizing, Summary, WayApart, summarise};
 use record::{AxisWords, Cell, Line, Role, RunRecord};
 use report::{Screen, markdown, terminal};
 
@@ -95,26 +95,9 @@ fn what_a_search_found_is_said_whole_of_each_form() {
     const FORMS: [u64; 4] = [16, 64, 256, 1024];
     let mut summary = records::golden_summary();
     summary.verdicts.clear();
-    let cut = || analysis::GapCause::Recorded("cut".to_owned()).into();
     let searched = |mib: u64| Sizing {
-        target: "nvme".to_owned(),
-        engine: "io_uring".to_owned(),
-        demo: false,
         apart: WayApart { form: vec![shards(mib)], ..WayApart::default() },
-        axis: "accelerators".to_owned(),
-        on_hosts: true,
-        meets: Some(Edge {
-            value: mib as u32,
-            cell: format!("nvme/{mib}"),
-            au: Err(NoUtilization::Unmeasured(cut())),
-            least_au: None,
-            doubt: None,
-        }),
-        misses: None,
-        threshold: 0.9,
-        tried: 5,
-        scaling: Vec::new(),
-        full: None,
+        ..answer::fed(mib as u32)
     };
     summary.sizings = FORMS.map(searched).to_vec();
     let said = answer::at(&summary, 72).split_whitespace().collect::<Vec<_>>().join(" ");

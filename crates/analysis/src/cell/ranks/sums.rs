@@ -22,7 +22,7 @@ pub(super) fn rep(of_ranks: &[&Rep], record: &RunRecord) -> Rep {
         counters: counts(of_ranks.iter().map(|rep| &rep.counters)),
         errors: counts(of_ranks.iter().map(|rep| &rep.errors)),
         histograms: histograms(of_ranks),
-        usage: Usage { cores: cores(of_ranks, record), ..usage(of_ranks) },
+        usage: usage(of_ranks, record),
         cache: cache(of_ranks),
         granted: granted(of_ranks),
         system: system(of_ranks),
@@ -92,7 +92,7 @@ fn cores(of_ranks: &[&Rep], record: &RunRecord) -> u32 {
 
 /// Processors and their time are those of all hosts; of waits and of stolen time the host that had most decides, because
 /// the time they are held against is that of one.
-fn usage(of_ranks: &[&Rep]) -> Usage {
+fn usage(of_ranks: &[&Rep], record: &RunRecord) -> Usage {
     let all = || of_ranks.iter().map(|rep| &rep.usage);
     let sum = |of: fn(&Usage) -> u64| all().map(of).fold(0, u64::saturating_add);
     let worst = |of: fn(&Usage) -> Option<u64>| {
@@ -102,7 +102,7 @@ fn usage(of_ranks: &[&Rep]) -> Usage {
         cpu_user_ns: sum(|usage| usage.cpu_user_ns),
         cpu_system_ns: sum(|usage| usage.cpu_system_ns),
         wall_ns: all().map(|usage| usage.wall_ns).max().unwrap_or(0),
-        cores: 0,
+        cores: cores(of_ranks, record),
         voluntary_switches: sum(|usage| usage.voluntary_switches),
         involuntary_switches: sum(|usage| usage.involuntary_switches),
         minor_faults: sum(|usage| usage.minor_faults),
