@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::Command;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
-use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, Uid, set_capabilities, set_no_new_privs, set_thread_res_uid,
+};
 
 /// Runs what follows in a thread of its own, which takes its restrictions with it.
 pub(crate) fn in_own_thread(test: impl FnOnce() + Send) {
@@ -26,6 +28,13 @@ pub(crate) fn in_own_process(name: &str) {
 /// Sets both limits of a resource for this process.
 pub(crate) fn limit(resource: Resource, value: u64) {
     setrlimit(resource, Rlimit { current: Some(value), maximum: Some(value) }).unwrap();
+}
+
+/// Lets this thread lock memory as a user whom nobody else is, where it may: what other processes have locked would count for it too.
+pub(crate) fn as_a_user_alone() {
+    // The kernel counts by the real user; what may be opened goes by the effective one, which stays.
+    let alone = Uid::from_raw(60_000 + std::process::id() % 5_000);
+    let _ = set_thread_res_uid(alone, None, None);
 }
 
 /// Gives up every privilege of this thread: root then is a user like any other.

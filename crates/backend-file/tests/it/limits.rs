@@ -77,6 +77,7 @@ fn in_a_process_of_its_own_little_memory_may_be_locked() {
     let dir = folder();
     let objects = write_dataset(dir.path(), 2, 100_000);
     confine::limit(Resource::Memlock, 1 << 20);
+    confine::as_a_user_alone();
     confine::without_privileges();
     let store = FileStore::uring(dir.path());
     let setup = Setup { depth: 16, block_bytes: 1 << 20, ..Setup::default() };
