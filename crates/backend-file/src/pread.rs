@@ -11,12 +11,11 @@ use crate::files::{FileTable, QueueFiles};
 use crate::inline::Serve;
 use crate::span::{Answer, Direction, How, Span};
 
-/// One thread's blocking reads, or writes.
+/// One thread's blocking reads and writes.
 pub(crate) struct BlockingBlocks {
     files: QueueFiles,
     align_bytes: u32,
-    direction: Direction,
-    flags: ReadWriteFlags,
+    how: How,
     short_reads: u64,
     enters: u64,
 }
@@ -25,15 +24,15 @@ impl BlockingBlocks {
     /// Blocks of the files of `table`.
     pub(crate) fn open(table: Arc<FileTable>, how: How) -> Result<Self, StoreError> {
         let align_bytes = table.align_bytes();
-        let flags = ReadWriteFlags::from_bits_retain(how.flags);
         let files = QueueFiles::new(table, 1)?;
-        Ok(Self { files, align_bytes, direction: how.direction, flags, short_reads: 0, enters: 0 })
+        Ok(Self { files, align_bytes, how, short_reads: 0, enters: 0 })
     }
 
     fn move_block(&mut self, request: &mut Request) -> Result<u64, OpError> {
-        let (object, offset, len) = self.direction.block(request.op)?;
+        let (direction, object, place) = self.how.block(request.op)?;
+        let flags = ReadWriteFlags::from_bits_retain(self.how.flags(direction));
         let buffer = request.buf.as_mut_slice();
-        let mut span = Span::new(self.direction, (offset, len), self.align_bytes, buffer.len())?;
+        let mut span = Span::new(direction, place, self.align_bytes, buffer.len())?;
         // A file that is not open is opened here, inside the operation: where more files exist than may be open,
         // that is part of what it costs.
         let in_use = match self.files.pin(object) {
@@ -47,9 +46,9 @@ impl BlockingBlocks {
             let filled = span.filled() as usize;
             self.enters += 1;
             let room = &mut buffer[filled..filled + bytes as usize];
-            let answer = match self.direction {
-                Direction::Read => read_at(file, room, offset, self.flags),
-                Direction::Write => write_at(file, room, offset, self.flags),
+            let answer = match direction {
+                Direction::Read => read_at(file, room, offset, flags),
+                Direction::Write => write_at(file, room, offset, flags),
             };
             match span.answer(answer) {
                 Answer::Ended(result) => break result,

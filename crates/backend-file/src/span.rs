@@ -22,24 +22,34 @@ pub(crate) enum Direction {
     Write,
 }
 
-impl Direction {
-    /// Object, offset and length of the block that an operation moves this way.
-    pub(crate) fn block(self, op: Op) -> Result<(u32, u64, u32), OpError> {
-        match (self, op) {
-            (Self::Read, Op::Read { object, offset, len })
-            | (Self::Write, Op::Write { object, offset, len }) => Ok((object, offset, len)),
-            _ => Err(OpError::from_errno(libc::EOPNOTSUPP)),
-        }
-    }
-}
-
 /// How the blocks of a queue are moved.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct How {
-    /// Which way they go.
-    pub(crate) direction: Direction,
-    /// Flags of each call, as `preadv2` and `pwritev2` take them.
-    pub(crate) flags: u32,
+    /// Flags of each read, as `preadv2` takes them.
+    pub(crate) read_flags: u32,
+    /// Flags of each write, as `pwritev2` takes them; absent where blocks are only read.
+    pub(crate) write_flags: Option<u32>,
+}
+
+impl How {
+    /// Which way an operation moves a block, and the block's object, offset and length.
+    pub(crate) fn block(self, op: Op) -> Result<(Direction, u32, (u64, u32)), OpError> {
+        match op {
+            Op::Read { object, offset, len } => Ok((Direction::Read, object, (offset, len))),
+            Op::Write { object, offset, len } if self.write_flags.is_some() => {
+                Ok((Direction::Write, object, (offset, len)))
+            }
+            _ => Err(OpError::from_errno(libc::EOPNOTSUPP)),
+        }
+    }
+
+    /// Flags of a call that moves bytes this way.
+    pub(crate) fn flags(self, direction: Direction) -> u32 {
+        match direction {
+            Direction::Read => self.read_flags,
+            Direction::Write => self.write_flags.unwrap_or(0),
+        }
+    }
 }
 
 /// Flags of a write, as `pwritev2` takes them.
@@ -103,6 +113,11 @@ impl Span {
             return Err(OpError::from_errno(libc::EINVAL));
         }
         Ok(Self { offset, len, filled: 0, direction, align_mask })
+    }
+
+    /// Which way it moves bytes.
+    pub(crate) fn direction(&self) -> Direction {
+        self.direction
     }
 
     /// Bytes of the buffer that are done with already.

@@ -19,7 +19,7 @@ use crate::mmap::{self, MapCopies};
 use crate::mounts::Mount;
 use crate::pread::BlockingBlocks;
 use crate::probe::probe_path;
-use crate::span::{Direction, How, read_flags, write_flags};
+use crate::span::{How, read_flags, write_flags};
 use crate::uring::RingBlocks;
 use crate::uring::turns::RingQueue;
 use crate::write::{self, FileWriter};
@@ -114,14 +114,15 @@ impl FileStore {
 
     /// How the blocks of a queue are moved.
     fn how(&self, spec: &QueueSpec<'_>) -> Result<How, StoreError> {
+        let read_flags = read_flags(spec.cache);
         if spec.operation != Operation::Write {
-            return Ok(How { direction: Direction::Read, flags: read_flags(spec.cache) });
+            return Ok(How { read_flags, write_flags: None });
         }
         self.writable("be written over")?;
         if self.reads == Reads::Mmap {
             return Err(whole::not_mapped());
         }
-        Ok(How { direction: Direction::Write, flags: write_flags(spec.may_write()?) })
+        Ok(How { read_flags, write_flags: Some(write_flags(spec.may_write()?)) })
     }
 
     fn read_once(&self, key: &Key, offset: u64, buf: &mut [u8]) -> Result<usize, Errno> {
@@ -270,7 +271,7 @@ impl Store for FileStore {
             root: &self.root,
             objects: spec.objects,
             direct: spec.cache == Cache::Bypass,
-            writes: how.direction == Direction::Write,
+            writes: how.write_flags.is_some(),
             advice,
             open_max: self.open_files_max,
         })?;

@@ -116,7 +116,7 @@ pub struct QueueSpec<'a> {
     pub connections: u32,
     /// Treatment of the page cache: `Bypass` reads directly or fails.
     pub cache: Cache,
-    /// The one kind of operation that will be asked; any other is refused.
+    /// The one kind of operation that will be asked; any other is refused, but that a queue which writes blocks reads them too.
     pub operation: Operation,
     /// What its writes may write, and how well; absent of other operations.
     pub writes: Option<Writes<'a>>,

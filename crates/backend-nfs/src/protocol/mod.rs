@@ -328,7 +328,7 @@ impl Protocol for Nfs {
         let handles = &asking.handles;
         let planned = |object: u32| handles.objects().bytes(object);
         match (op, asking.operation) {
-            (Op::Read { object, offset, len }, Operation::Read) => {
+            (Op::Read { object, offset, len }, Operation::Read | Operation::Write) => {
                 Ok(Task::read(handles.file(object)?, offset, len))
             }
             (Op::ReadFile { object, bytes }, Operation::ReadFile) => {

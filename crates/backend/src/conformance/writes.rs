@@ -101,6 +101,17 @@ fn what_was_written_is_read(fixture: &Fixture, own: &Own, cache: Cache, durabili
         assert!(stamps.begun_ns <= stamps.done_ns, "it ended before it began: {stamps:?}");
         written[number] = completion.buf.as_slice()[0];
     });
+    // A mix of reads and writes is one queue.
+    let again: Vec<Op> = places
+        .iter()
+        .map(|(object, offset, len)| Op::Read { object: *object, offset: *offset, len: *len })
+        .collect();
+    drive(&mut *queue, &mut free, &again, (&fixture.clock, LATER_NS), |number, completion| {
+        let (_, _, len) = places[number];
+        assert_eq!(completion.result, Ok(u64::from(len)), "{:?}", again[number]);
+        let read = &completion.buf.as_slice()[..len as usize];
+        assert!(read.iter().all(|byte| *byte == written[number]), "{:?} {cache:?}", again[number]);
+    });
     assert_eq!(queue.close(LATER_NS, &mut Vec::new()), 0);
     for ((object, offset, len), byte) in places.into_iter().zip(written) {
         let mut found = vec![0; len as usize];
