@@ -30,6 +30,7 @@ pub(crate) mod line_fit;
 pub(crate) mod lines;
 pub(crate) mod looks;
 pub(crate) mod metric;
+pub(crate) mod mix;
 pub(crate) mod need;
 pub(crate) mod network;
 pub(crate) mod operation;
@@ -124,7 +125,8 @@ pub(crate) fn error_of_fresh(record: &RunRecord, cell: &Cell, reps: &Repetitions
         return ERROR;
     }
     // Of cells that write or restore there is one each, and none is chosen.
-    let is_judged = |one: &Cell| operation::is_asked_for(one, run.need.writes);
+    let asked = need::flow(&run.need);
+    let is_judged = |one: &Cell| operation::is_asked_for(one, asked);
     let is_beside = |one: &&Cell| one.target == cell.target && is_judged(one);
     let beside = run.cells.iter().filter(|one| is_judged(cell) && is_beside(one));
     // With one cell there is nobody to share the error with, and halving it would cost rounds for nothing.
@@ -148,8 +150,16 @@ fn sample_bytes(run: &Run, cell: &Cell) -> Option<f64> {
 
 /// The line of a cell; `None` where the record draws none for it.
 pub(crate) fn line(run: &Run, cell: &Cell) -> Option<LineAt> {
-    let sample_bytes = sample_bytes(run, cell).filter(|_| operation::is_asked_for(cell, run.need.writes))?;
-    let line = LineAt::of(&need::of_record(&run.need).ok()?, sample_bytes)?;
+    let sample_bytes =
+        sample_bytes(run, cell).filter(|_| operation::is_asked_for(cell, need::flow(&run.need)))?;
+    let need = need::of_record(&run.need).ok()?;
+    let line = match mix::share(cell) {
+        Some(write_share) => LineAt {
+            write_percent: cell.write_percent,
+            ..LineAt::of(&need.of_mix(write_share, sample_bytes), sample_bytes)?
+        },
+        None => LineAt::of(&need, sample_bytes)?,
+    };
     // The need is that of all processes; some of them need their part.
     Some(cell.ranks.map_or(line, |ranks| line.times(f64::from(ranks) / f64::from(run.ranks))))
 }

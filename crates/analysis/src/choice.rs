@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use feed::{Access, Pages, SaveKind};
+use feed::{Access, Flow, Pages, SaveKind};
 use record::axis::{self, alike};
 use record::{Axis, Cell};
 
@@ -11,6 +11,7 @@ use crate::cell::cell_summary::CellSummary;
 use crate::cell::cells::Cells;
 use crate::cell::figures::Figures;
 use crate::cell::looks::CANDIDATES_MAX;
+use crate::cell::mix;
 use crate::cell::operation;
 use crate::cell::samples;
 use crate::cell::set_apart::is_set;
@@ -23,7 +24,7 @@ use crate::curve::treatment::{self, FromMemory};
 /// nothing is promised, buffers of base pages, as a loader has them, before huge ones, a training
 /// job that was played before
 /// reads without one, readers as a `DataLoader` has them before reads that share a depth, whole files (`read_file`)
-/// before blocks of files held open, the order of a training job before others, the sample size nearest to the one the
+/// before blocks of files held open, the order of a training job before others, of mixes the share of writes nearest to the need's own, the sample size nearest to the one the
 /// need names, and of paced loads the one that offers no more than the line. Paced loads that offer less, jobs of more
 /// or fewer accelerators than the need names, depths beyond the reach of a loader that the scenario states, and cells that look up or list names, write or read checkpoints, or copy,
 /// are never chosen. Where several sizes, forms, blocks, orders or jobs are left, nothing says which of them is the user's, and the hardest decides:
@@ -166,8 +167,8 @@ pub(crate) struct Eligibility<'a> {
     pub(crate) loader_depth: Option<u32>,
     /// Who waits for the checkpoints that are asked for; `None` where none are.
     saves: Option<SaveKind>,
-    /// Whether writes are asked for, and not reads.
-    writes: bool,
+    /// Whether reads are asked for, writes, or both.
+    asked: Flow,
     /// Whether its datasets are of several forms.
     has_forms: bool,
 }
@@ -183,7 +184,7 @@ impl<'a> Eligibility<'a> {
             sample_bytes: sample_bytes.filter(|bytes| crate::cell::need::positive(*bytes)),
             accelerators: need.map_or(0, |need| need.accelerators),
             loader_depth: need.and_then(|need| need.loader_depth),
-            writes: need.is_some_and(|need| need.writes),
+            asked: need.map_or(Flow::Reads, feed::Need::flow),
             saves: need.and_then(|need| need.checkpoint.as_ref()).map(|of| of.kind),
             has_forms: of_target.any(|cell| cell.cell.form().next().is_some()),
         }
@@ -195,6 +196,13 @@ impl<'a> Eligibility<'a> {
     // the need than another, nor is a layout that knows no such forms.
     fn asked_bytes(self, cell: &CellSummary) -> Option<f64> {
         samples::payload(&cell.cell).filter(|_| self.has_forms).or(cell.sample_bytes)
+    }
+
+    /// How far the share of writes of a mix is from the one that the need has; 0 of other cells.
+    fn from_own_mix(self, cell: &CellSummary) -> f64 {
+        let own = |sample_bytes| self.cells.need.as_ref().ok()?.write_share(sample_bytes);
+        let apart = mix::share(&cell.cell).zip(cell.sample_bytes.and_then(own));
+        apart.map_or(0.0, |(share, own)| (share - own).abs())
     }
 
     /// Whether a loader reaches the depth of a cell; true of what is no closed loop, and where no loader is stated.
@@ -212,7 +220,7 @@ impl<'a> Eligibility<'a> {
         // More accelerators take more of the storage, and fewer less, so that the rate of such a job is not that of the
         // need.
         let is_other_job = job.is_some_and(|job| job.accelerators != self.accelerators);
-        operation::is_asked_for(&cell.cell, self.writes) && !offers_less && !is_other_job
+        operation::is_asked_for(&cell.cell, self.asked) && !offers_less && !is_other_job
     }
 }
 
@@ -342,8 +350,9 @@ impl<'a> Candidate<'a> {
 }
 
 /// Lower is preferred: from memory, writes that may lie in memory, buffers that no loader has, job, whether it saves otherwise than the need has it, blocks, access, then the distance in size, in thousandths of a doubling, and what
-/// is offered beyond the line, in thousandths of it.
-type Preference = (FromMemory, bool, bool, u8, bool, bool, u8, u64, u64);
+/// is offered beyond the line, in thousandths of it. Of mixes the distance from the share of writes that the need has comes before
+/// that in size, in thousandths of the whole.
+type Preference = (FromMemory, bool, bool, u8, bool, bool, u8, u64, u64, u64);
 
 /// How much a cell is preferred; without figures nothing is known of its offer.
 fn preference(cell: &CellSummary, figures: Option<&Figures>, eligibility: Eligibility<'_>) -> Preference {
@@ -377,12 +386,13 @@ fn preference(cell: &CellSummary, figures: Option<&Figures>, eligibility: Eligib
     let saves = saves_otherwise(&cell.cell, eligibility.saves);
     (
         treatment::from_cache(&cell.cell),
-        operation::is_write(&cell.cell) && !operation::is_kept(&cell.cell),
+        operation::writes_blocks(&cell.cell) && !operation::is_kept(&cell.cell),
         huge,
         job,
         saves,
         blocks,
         access,
+        thousandths(eligibility.from_own_mix(cell)),
         thousandths(distance),
         thousandths(beyond),
     )

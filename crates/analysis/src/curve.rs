@@ -44,10 +44,8 @@ pub struct Panel {
     pub sample_bytes: Option<f64>,
     /// What sets their dataset apart from others of this layout and size; empty where the scenario lists no several.
     pub form: Vec<AxisWords>,
-    /// What is done over and over: `read` or `read_file`.
-    pub operation: String,
-    /// Bytes of one read, at most.
-    pub block_bytes: u64,
+    /// What is done over and over, and in which pieces.
+    pub pieces: Pieces,
     /// Order of the reads.
     pub access: String,
     /// The caches before its first cell's storage.
@@ -97,8 +95,11 @@ impl Panel {
             layout: layout(&cell.cell),
             sample_bytes: cell.sample_bytes,
             form: cell.cell.form().cloned().collect(),
-            operation: cell.cell.operation.to_string(),
-            block_bytes: cell.cell.block_bytes,
+            pieces: Pieces {
+                operation: cell.cell.operation.to_string(),
+                write_percent: cell.cell.write_percent,
+                block_bytes: cell.cell.block_bytes,
+            },
             access: cell.cell.access.to_string(),
             caching: Caching::of(&cell.cell),
             treatments: vec![Treatment::of(cell)],
@@ -107,6 +108,17 @@ impl Panel {
             first: cell.cell.clone(),
         }
     }
+}
+
+/// What is done over and over, and in which pieces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pieces {
+    /// `read`, `read_file`, `write`, `mix`.
+    pub operation: String,
+    /// Share of them that is written, percent, of a mix.
+    pub write_percent: Option<u8>,
+    /// Bytes of one, at most.
+    pub block_bytes: u64,
 }
 
 /// One target read by one engine over queue depth.

@@ -40,6 +40,7 @@ pub use cell::gap::{Gap, GapCause, JobGap};
 pub use cell::latency::{Latency, Phase};
 pub use cell::layouts::{LayoutFigures, LayoutGain, Layouts, OrderFact, PredictedGain, Streamed};
 pub use cell::metric::{Better, METRICS, Margins, Metric, Reading, Table, Tracked, Unit, View};
+pub use cell::mix::MixFigures;
 pub use cell::need::{LineAt, NoNeed};
 pub use cell::network::{Attempts, MountFigures, NetworkFigures, Wire, WireCause, WireFinding};
 pub use cell::operations::Operations;
@@ -70,7 +71,7 @@ pub use curve::prediction::{
     Transfer,
 };
 pub use curve::treatment::TierSize;
-pub use curve::{Caching, Curve, Distinction, Panel, Shape, Treatment};
+pub use curve::{Caching, Curve, Distinction, Panel, Pieces, Shape, Treatment};
 pub use gate::proof::{Lack, Proof, ProvingRun, proofs, prove_together};
 pub use gate::{AtDepth, Demand, GateResult, NotJudged, Requirement, Unmet, WhyUnmet, demands, gate};
 pub use summary::compared::{EngineBeside, EngineCell};
@@ -79,6 +80,7 @@ pub use summary::loader::{DataLoader, MeasuredDecoding};
 pub use summary::next_look::{Look, MoreRounds, OpenTarget, next_added_look, next_look, open_targets};
 pub use summary::not_tested::NotTested;
 pub use summary::note::{Met, Note};
+pub use summary::plane::{Plane, PlanePoint, planes};
 pub use summary::pressure::{Pressed, Pressures};
 pub use summary::quantiles::PercentileCurve;
 pub use summary::roofline::{DemandPoint, Roofline, Supply, SupplyPoint, roofline};

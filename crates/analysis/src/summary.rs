@@ -9,6 +9,7 @@ pub(crate) mod not_tested;
 pub(crate) mod note;
 mod notes;
 mod outages;
+pub(crate) mod plane;
 pub(crate) mod pressure;
 pub(crate) mod quantiles;
 pub(crate) mod roofline;

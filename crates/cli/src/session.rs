@@ -467,7 +467,7 @@ impl<'a> Session<'a> {
     fn line_bps(&self, cell: &plan::Cell) -> f64 {
         let Loaded { plan, .. } = &self.ready.loaded;
         let sample_bytes = describe::sample_bytes(self.ready.data.of(cell), plan.dataset(cell), cell);
-        plan.need.line_bps(sample_bytes)
+        plan.line_samples_per_s(cell, sample_bytes) * sample_bytes
     }
 
     fn writer(&self) -> MutexGuard<'_, RunWriter> {
@@ -521,7 +521,7 @@ pub(crate) fn setups(
             data: Arc::clone(&prepared.data),
             checkpoints: checkpoints.of(cell),
             sample_bytes,
-            line_samples_per_s: plan.need.line_samples_per_s(sample_bytes),
+            line_samples_per_s: plan.line_samples_per_s(cell, sample_bytes),
             copy_to: cell.task.copy().map(|copy| Arc::clone(stores.data(copy.to))),
         }
     };

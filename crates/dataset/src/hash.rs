@@ -69,6 +69,9 @@ fn of_cell(data: &Data, mut hasher: Sha256, cell: &Cell) -> String {
     if cell.operation() != Operation::default() {
         hasher.update(cell.operation().name());
     }
+    if let Some(mix) = cell.task.mix() {
+        hasher.update([mix.write_percent]);
+    }
     if cell.operation() == Operation::List {
         objects.files_of_folders().into_iter().for_each(|files| hasher.update(files.to_le_bytes()));
     }

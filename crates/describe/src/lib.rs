@@ -118,6 +118,7 @@ fn need(need: &feed::Need) -> Need {
         loader_depth: need.loader_depth,
         checkpoint: need.checkpoint.as_ref().map(checkpoint_need),
         writes: need.writes,
+        write_bytes_per_s: need.write_bps,
     }
 }
 
@@ -223,6 +224,7 @@ fn cell(plan: &Plan, data: &Datasets, cell: &plan::Cell, ranks: u32) -> Cell {
         complete_batch: Some(cell.complete_batch),
         pages: Some(cell.pages.into()),
         durability: cell.task.durability().map(Into::into),
+        write_percent: cell.task.mix().map(|mix| mix.write_percent),
         ranks: cell.ranks,
         auto_group: cell.auto_group,
         axes: cell.axes.iter().map(axis).collect(),

@@ -179,6 +179,10 @@ fn counters(ends: &[WorkerEnd]) -> BTreeMap<String, u64> {
     if ends.iter().any(|end| end.recorder.lists) {
         counters.insert(counter::ENTRIES.to_owned(), sum(|end| end.recorder.entries));
     }
+    if ends.iter().any(|end| end.recorder.apart.is_some()) {
+        let written = |end: &WorkerEnd| end.recorder.apart.as_ref().map_or(0, |apart| apart.written_bytes);
+        counters.insert(counter::WRITTEN_BYTES.to_owned(), sum(written));
+    }
     if counters.contains_key(counter::WIRE_RECEIVED_BYTES) {
         // What a cache tier had came over no wire.
         let near_bytes = counters.get(counter::TIER_HIT_BYTES).copied().unwrap_or(0);
@@ -238,8 +242,11 @@ fn histograms(ends: &[WorkerEnd], trained: Option<&TrainEnd>) -> BTreeMap<String
             end.pacer.iter().flat_map(|end| [("response_ns", &end.response_ns), ("lag_ns", &end.lag_ns)]);
         // By name: workers of one repetition have the same phases, but a queue that could not be opened has none.
         let service = std::iter::once(("service_ns", &end.recorder.service_ns));
+        let apart = end.recorder.apart.iter();
+        let apart = apart
+            .flat_map(|apart| [("service_read_ns", &apart.read_ns), ("service_write_ns", &apart.write_ns)]);
         let attempts = end.attempts.iter().map(|attempts| ("attempt_ns", &attempts.attempt_ns));
-        for (name, part) in service.chain(phases).chain(paced).chain(attempts) {
+        for (name, part) in service.chain(apart).chain(phases).chain(paced).chain(attempts) {
             match sums.get_mut(name) {
                 Some(sum) => sums::add(sum, part),
                 None => drop(sums.insert(name, part.clone())),

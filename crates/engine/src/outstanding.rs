@@ -14,8 +14,10 @@ pub(crate) struct Outstanding {
     pub(crate) failures: u32,
     /// Epoch that it belongs to.
     pub(crate) epoch: u16,
+    /// Whether it writes.
+    pub(crate) writes: bool,
     /// Whether it ended well. The buffer keeps the bytes until it is used again.
-    pub(crate) is_read: bool,
+    pub(crate) has_moved: bool,
 }
 
 impl Outstanding {
@@ -23,6 +25,6 @@ impl Outstanding {
     pub(crate) const FREE: Self = Self::new(ReadSpan { object: 0, offset: 0, len: 0 }, 0, 0, 0);
 
     pub(crate) const fn new(span: ReadSpan, ticket: u64, epoch: u16, intended_ns: u64) -> Self {
-        Self { span, ticket, intended_ns, begun_ns: 0, failures: 0, epoch, is_read: false }
+        Self { span, ticket, intended_ns, begun_ns: 0, failures: 0, epoch, writes: false, has_moved: false }
     }
 }

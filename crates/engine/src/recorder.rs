@@ -30,13 +30,24 @@ impl ErrorCounts {
     }
 }
 
-/// Of which epoch an operation is, and whether a cache tier served it.
+/// Of which epoch an operation is, whether a cache tier served it, and which way its bytes went.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Origin {
     /// Number of the epoch in the repetition.
     pub(crate) epoch: u16,
     /// Whether a cache before the storage had it.
     pub(crate) from_tier: bool,
+    /// Whether it wrote.
+    pub(crate) written: bool,
+}
+
+/// What is counted of reads and writes of one load, each by itself.
+#[derive(Debug)]
+pub(crate) struct Apart {
+    /// Bytes of the writes that ended inside the window.
+    pub(crate) written_bytes: u64,
+    pub(crate) read_ns: Histogram<u64>,
+    pub(crate) write_ns: Histogram<u64>,
 }
 
 /// Operations in a row with the same stamps and origin, as a queue that reads the clock once for a batch returns them: the
@@ -69,6 +80,8 @@ pub(crate) struct Recorder {
     pub(crate) sampled: Vec<Sample>,
     pub(crate) clamped: u64,
     pub(crate) service_ns: Histogram<u64>,
+    /// Reads and writes, where there are both.
+    pub(crate) apart: Option<Apart>,
     /// Phases of operations, where there are some.
     pub(crate) phases_ns: Vec<(&'static str, Histogram<u64>)>,
     pub(crate) seconds: Seconds,
@@ -99,6 +112,11 @@ impl Recorder {
             sampled: Vec::with_capacity(SAMPLED_MAX),
             clamped: 0,
             service_ns: record::new_histogram(),
+            apart: (operation == Operation::Mix).then(|| Apart {
+                written_bytes: 0,
+                read_ns: record::new_histogram(),
+                write_ns: record::new_histogram(),
+            }),
             phases_ns: phases.iter().map(|name| (*name, record::new_interval_histogram())).collect(),
             seconds: Seconds::default(),
             epochs: Vec::new(),
@@ -186,6 +204,10 @@ impl Recorder {
             self.clamped += if latency_ns > self.service_ns.high() { ops } else { 0 };
             // A histogram begins at 1; beyond its end a latency is counted there, and `clamped` says how many were.
             self.service_ns.saturating_record_n(latency_ns.max(1), ops);
+            if let Some(apart) = &mut self.apart {
+                let own_ns = if origin.written { &mut apart.write_ns } else { &mut apart.read_ns };
+                own_ns.saturating_record_n(latency_ns.max(1), ops);
+            }
             self.record_phases(&stamps, ops);
         } else {
             self.warmup_ops += ops;
@@ -196,6 +218,9 @@ impl Recorder {
             self.ops += ops;
             self.bytes += bytes;
             self.entries += entries;
+            if let Some(apart) = self.apart.as_mut().filter(|_| origin.written) {
+                apart.written_bytes += bytes;
+            }
             let tier_bytes = if origin.from_tier { bytes } else { 0 };
             let added = EpochCount { ended: ops, ops, bytes, tier_bytes, ..EpochCount::at(done_ns) };
             epochs::count(&mut self.epochs, origin.epoch, &added);

@@ -73,7 +73,7 @@ pub(crate) fn run(spec: &RepSpec<'_>, seams: EpochSeams) -> Result<Measured, Rep
     read_again(spec, &issue, &mut ends);
     let asked = asked(spec, &order);
     let epochs = outcome::RecordedEpochs {
-        numbering: spec.cell.operation().reads_bytes().then_some(numbering),
+        numbering: has_epochs(spec.cell.operation()).then_some(numbering),
         asked: matches!(spec.limit, Limit::Epochs { .. }),
         through_kernel: is_through_kernel(spec, &cache),
         tier: spec.cell.tier.is_some(),
@@ -127,6 +127,11 @@ impl Writing {
     fn allowed(&self) -> Option<Writes<'_>> {
         self.owned.as_ref().map(|owned| Writes { owned, durability: self.durability })
     }
+}
+
+/// Whether passes over the data are told apart: those of what is read alone.
+fn has_epochs(operation: Operation) -> bool {
+    operation.reads_bytes() && !operation.writes_blocks()
 }
 
 /// Looks whether the storage has kept what was written last.
@@ -281,8 +286,8 @@ fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> 
         clock: spec.clock,
         stop: spec.stop,
         publisher: Publisher::new(spec.progress),
-        // The null target's bytes are those of nothing.
-        data: spec.verify.then_some(spec.data),
+        // The null target's bytes are those of nothing. Those that a mix reads may be what one of another share wrote.
+        data: (spec.verify && spec.cell.task.mix().is_none()).then_some(spec.data),
         meter,
         delay: RunDelay::of_this_thread(spec.clock),
         begun: Begun::new(issue.numbering),

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::{Buf, Clock, Completion, ErrorKind, FilePieces, IoQueue, Op, Piece, QueueError, Request};
 use dataset::{Cursor, Data, ReadSpan};
-use plan::{Cell, Operation};
+use plan::{Cell, Operation, Task};
 
 use crate::epochs::Begun;
 use crate::load::Load;
@@ -150,7 +150,7 @@ impl Worker<'_> {
         for completion in waiting.into_iter().flatten().chain(done) {
             let slot = self.slots[completion.token as usize];
             // Closed queues are not asked any more; a read that ended this late is outside every count by tier.
-            let origin = Origin { epoch: slot.epoch, from_tier: false };
+            let origin = Origin { epoch: slot.epoch, from_tier: false, written: slot.writes };
             record(&mut recorder, &completion, origin, &slot, &self.window);
             if let Some(pacer) = self.load.pacer() {
                 pacer.done(&completion, slot.intended_ns);
@@ -161,7 +161,7 @@ impl Worker<'_> {
             // Nothing is timed any more, so what is read now can be checked at leisure.
             verify(self.data, self.cell, slot.span, &completion, &mut recorder);
             if self.fresh.is_some() {
-                self.slots[completion.token as usize].is_read = completion.result.is_ok();
+                self.slots[completion.token as usize].has_moved = completion.result.is_ok();
                 self.free.push(completion.buf);
             }
         }
@@ -253,7 +253,7 @@ impl Worker<'_> {
         if let Some(retry) = &mut self.retry {
             let slots = &self.slots;
             // Attempts that are due go first: their operations are the oldest.
-            let again = |token: u32| op(self.cell.operation(), slots[token as usize].span);
+            let again = |token: u32| op(self.cell, slots[token as usize].span);
             requests.extend(std::iter::from_fn(|| retry.due(now_ns, again)));
         }
         let event_ns = self.load.look(now_ns, &mut self.free);
@@ -279,11 +279,13 @@ impl Worker<'_> {
             // The number of the buffer finds the operation again, so that no table of tokens is kept.
             let token = buf.slot();
             let epoch = self.epoch(ticket, now_ns);
-            self.slots[token as usize] = Outstanding::new(span, ticket, epoch, intended_ns);
-            if let Some(fresh) = &self.fresh {
+            let op = op(self.cell, span);
+            let writes = matches!(op, Op::Write { .. });
+            let issued = Outstanding::new(span, ticket, epoch, intended_ns);
+            self.slots[token as usize] = Outstanding { writes, ..issued };
+            if let Some(fresh) = self.fresh.as_ref().filter(|_| writes) {
                 fresh.stamp(ticket, &mut buf.as_mut_slice()[..span.len as usize]);
             }
-            let op = op(self.cell.operation(), span);
             requests.push(Request { token, op, buf });
         }
         event_ns
@@ -333,10 +335,10 @@ impl Worker<'_> {
         // Drained and not replaced: the vector keeps its memory, and nothing is allocated for an operation.
         for mut completion in done.drain(..) {
             let slot = &mut self.slots[completion.token as usize];
-            slot.is_read = completion.result.is_ok();
-            let epoch = slot.epoch;
+            slot.has_moved = completion.result.is_ok();
+            let Outstanding { epoch, writes: written, .. } = *slot;
             let from_tier = is_tiered && self.queue.was_cached(completion.buf.slot());
-            let origin = Origin { epoch, from_tier };
+            let origin = Origin { epoch, from_tier, written };
             if let Some(retry) = &mut self.retry {
                 let slot = &mut self.slots[completion.token as usize];
                 let Some(ended) = retry.attempted(completion, slot, &self.window) else { continue };
@@ -373,8 +375,13 @@ impl Worker<'_> {
 
 /// The operation that a ticket stands for.
 #[inline]
-fn op(operation: Operation, span: ReadSpan) -> Op {
+fn op(cell: &Cell, span: ReadSpan) -> Op {
     let ReadSpan { object, offset, len } = span;
+    let operation = match cell.task {
+        Task::Mix(mix) if mix.writes(object, offset / u64::from(cell.block_bytes)) => Operation::Write,
+        Task::Mix(_) => Operation::Read,
+        _ => cell.operation(),
+    };
     match operation {
         // A copy has a loop of its own, which reads blocks.
         Operation::Read | Operation::Checkpoint | Operation::Restore | Operation::Copy => {
@@ -384,7 +391,7 @@ fn op(operation: Operation, span: ReadSpan) -> Op {
         Operation::Stat => Op::Stat { object },
         Operation::GetAttr => Op::GetAttr { object },
         Operation::List => Op::List { folder: object },
-        Operation::Write => Op::Write { object, offset, len: len as u32 },
+        Operation::Write | Operation::Mix => Op::Write { object, offset, len: len as u32 },
     }
 }
 
@@ -438,14 +445,14 @@ fn verify_kept(
     cell: &Cell,
     recorder: &mut Recorder,
 ) {
-    let read = free.iter().filter(|buf| slots[buf.slot() as usize].is_read);
+    let read = free.iter().filter(|buf| slots[buf.slot() as usize].has_moved);
     for buf in read.take(VERIFIED_PER_WORKER as usize) {
         verify_bytes(data, cell, slots[buf.slot() as usize].span, buf, recorder);
     }
 }
 
 fn verify_bytes(data: Option<&Data>, cell: &Cell, span: ReadSpan, buf: &Buf, recorder: &mut Recorder) {
-    let read = last_read(op(cell.operation(), span), cell.block_bytes);
+    let read = last_read(op(cell, span), cell.block_bytes);
     let (Some(data), Some((object, piece))) = (data, read) else { return };
     let bytes = &buf.as_slice()[..piece.len as usize];
     if !data.is_checked() {

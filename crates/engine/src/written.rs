@@ -112,7 +112,7 @@ pub(crate) struct Kept {
 /// The writes of a worker that are read again: of its buffers, those whose last write ended well.
 pub(crate) fn kept(buffers: Vec<Buf>, slots: &[Outstanding]) -> Vec<Kept> {
     let kept = buffers.into_iter().map(|buf| Kept { slot: slots[buf.slot() as usize], buf });
-    kept.filter(|kept| kept.slot.is_read).take(REREAD_PER_WORKER).collect()
+    kept.filter(|kept| kept.slot.writes && kept.slot.has_moved).take(REREAD_PER_WORKER).collect()
 }
 
 /// Reads again what was written last, when all workers have ended: it would be a load beside those that still write.

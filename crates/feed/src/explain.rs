@@ -48,6 +48,9 @@ fn explain(need: &Need) -> String {
     if need.asks_rate() {
         let rates = Rates::of(need);
         explain_rates(need, &rates, &mut text);
+        if let Some(write_bps) = need.write_bps {
+            explain_writes(need, write_bps, &rates, &mut text);
+        }
         // Of what reads ask of a device; how a device takes writes no data sheet says.
         if !need.writes {
             explain_requests(&rates, &mut text);
@@ -62,6 +65,15 @@ fn explain(need: &Need) -> String {
         text.section("caveat", caveat);
     }
     text.to_string()
+}
+
+fn explain_writes(need: &Need, write_bps: f64, rates: &Rates, text: &mut Sheet) {
+    text.section("and writes", "");
+    text.row("bytes/s", &format_bps(write_bps));
+    text.row("line", &format!("{}: {}", need.at_line(), format_bps(write_bps * need.utilization)));
+    let both = rates.bps + write_bps;
+    let sum = format!("{} + {} = {}", format_bps(rates.bps), format_bps(write_bps), format_bps(both));
+    text.row("at once", &format!("{sum}, of which {} is written", format_percent(write_bps / both)));
 }
 
 /// What the sections share.

@@ -37,4 +37,6 @@ pub use units::{
     parse_bytes, parse_duration_ns, parse_percent, parse_rate_bps,
 };
 pub use verdict::{Interval, Judgement, accelerators_fed, judge, judge_time};
-pub use words::{Access, Cache, CacheOrder, Durability, FromMemory, Operation, Pages, TierPolicy, Words};
+pub use words::{
+    Access, Cache, CacheOrder, Durability, Flow, FromMemory, Operation, Pages, TierPolicy, Words,
+};

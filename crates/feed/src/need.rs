@@ -1,7 +1,7 @@
 //! What one client has to deliver.
 
 use crate::units::{format_count, format_percent, group_digits};
-use crate::{CheckpointNeed, Operation, Provenance};
+use crate::{CheckpointNeed, Flow, Provenance};
 
 /// Share by which samples that are read may differ in size from those of the workload and still pass for them.
 // A block size rounded up to a page and a mean of spread sizes lie within it. Beyond it the line moves as
@@ -94,6 +94,9 @@ pub struct Need {
     pub checkpoint: Option<CheckpointNeed>,
     /// Whether the demand is one of writes, and not of reads.
     pub writes: bool,
+    /// Bytes per second that this client has to write at a utilization of 1.00 while it reads; `None` where reads, or writes, are
+    /// all that is asked for.
+    pub write_bps: Option<f64>,
 }
 
 impl Need {
@@ -102,17 +105,13 @@ impl Need {
         self.demand != Demand::Nothing
     }
 
-    /// Whether the rate that is asked for is one of this operation: samples are read, or blocks are written.
-    pub fn is_of(&self, operation: Operation) -> bool {
-        match operation {
-            Operation::Read | Operation::ReadFile => !self.writes,
-            Operation::Write => self.writes,
-            Operation::Stat
-            | Operation::List
-            | Operation::GetAttr
-            | Operation::Copy
-            | Operation::Checkpoint
-            | Operation::Restore => false,
+    /// What it asks for: reads, writes, or both at once.
+    // A storage that can do each by itself need not do both together: the peak is what has to be fed.
+    pub fn flow(&self) -> Flow {
+        match (self.writes, self.write_bps) {
+            (true, _) => Flow::Writes,
+            (false, Some(_)) => Flow::Both,
+            (false, None) => Flow::Reads,
         }
     }
 
@@ -203,6 +202,24 @@ impl Need {
         self.demand_bps(sample_bytes) * self.utilization
     }
 
+    /// The same need as one rate of reads and writes together, for a load of which `write_share` are written; itself where not
+    /// both are asked for.
+    ///
+    /// A load of another share than the need's own has to be faster than the sum of both: the one decides that gets less of
+    /// what it asks for.
+    #[must_use]
+    pub fn of_mix(&self, write_share: f64, sample_bytes: f64) -> Self {
+        let Some(write_bps) = self.write_bps else { return self.clone() };
+        let per_s = (write_bps / write_share).max(self.demand_bps(sample_bytes) / (1.0 - write_share));
+        Self { demand: Demand::Bytes { per_s, sample_bytes: self.sample_bytes() }, ..self.clone() }
+    }
+
+    /// The share of writes in all that is moved; `None` where not both are asked for.
+    pub fn write_share(&self, sample_bytes: f64) -> Option<f64> {
+        let write_bps = self.write_bps?;
+        Some(write_bps / (write_bps + self.demand_bps(sample_bytes)))
+    }
+
     /// Bytes of one sample as the workload stores it; `None` when the need is a plain rate.
     pub fn sample_bytes(&self) -> Option<f64> {
         match self.demand {
@@ -244,6 +261,23 @@ mod tests {
         assert_close(need.line_samples_per_s(4_000.0), 50.0);
         assert_close(need.demand_bps(1.0), 400_000.0);
         assert_eq!(need.sample_bytes(), None);
+    }
+
+    #[test]
+    fn a_mix_has_to_bring_both_whatever_its_share() {
+        let reads = need(Demand::Samples { per_s: 100.0, sample_bytes: 1_000.0 }, 0.5);
+        assert_eq!((reads.write_share(4_000.0), reads.of_mix(0.3, 4_000.0)), (None, reads.clone()));
+        assert_eq!(reads.flow(), Flow::Reads);
+        // 400 kB/s are read and 100 kB/s written: one in five.
+        let both = reads.with_writes(100_000.0).unwrap();
+        assert_eq!(both.label, " and 100 kB/s written");
+        assert_close(both.write_share(4_000.0).unwrap(), 0.2);
+        for (share, bps) in [(0.2, 500_000.0), (0.5, 800_000.0), (0.1, 1_000_000.0)] {
+            assert_close(both.of_mix(share, 4_000.0).demand_bps(4_000.0), bps);
+            assert_close(both.of_mix(share, 4_000.0).line_samples_per_s(4_000.0), bps / 4_000.0 * 0.5);
+        }
+        assert_eq!(both.flow(), Flow::Both);
+        assert!(both.with_writes(0.0).is_err());
     }
 
     #[test]

@@ -208,6 +208,16 @@ impl Need {
         .with_checkpoints(checkpoint)
     }
 
+    /// The same need of reads with so many bytes per second that this client writes at the same time.
+    ///
+    /// # Errors
+    /// [`NeedError`] for a rate that is zero or no number.
+    pub fn with_writes(self, bytes_per_s: f64) -> Result<Self, NeedError> {
+        above_zero("write_rate", bytes_per_s)?;
+        let label = format!("{} and {} written", self.label, format_bps(bytes_per_s));
+        Ok(Self { label, write_bps: Some(bytes_per_s), ..self })
+    }
+
     /// The same need with checkpoints beside its reads.
     #[must_use]
     pub fn with_checkpoints(self, checkpoint: CheckpointNeed) -> Self {
@@ -236,6 +246,7 @@ pub(crate) fn stated(label: String, demand: Demand) -> Need {
         loader_depth: None,
         checkpoint: None,
         writes: false,
+        write_bps: None,
     }
 }
 

@@ -62,28 +62,57 @@ pub enum Operation {
     Restore,
     /// Blocks of files that stay open are written over.
     Write,
+    /// Some blocks of such files are written over and the others read, both at once.
+    Mix,
 }
 
 impl Operation {
-    /// What a queue is asked for: a restore reads blocks as any other read does.
+    /// What a queue is asked for: a restore reads blocks as any other read does, and a queue that writes blocks reads them too.
     #[must_use]
     pub fn issued(self) -> Self {
         match self {
             Self::Restore => Self::Read,
+            Self::Mix => Self::Write,
             other => other,
         }
     }
 
     // A restore counts: it is read back as samples are, though no line is held against it.
-    /// Whether reads of bytes are what is measured: only then is there a throughput to hold against the line.
+    /// Whether bytes are read, alone or beside others that are written.
     pub fn reads_bytes(self) -> bool {
-        matches!(self, Self::Read | Self::ReadFile | Self::Restore)
+        matches!(self, Self::Read | Self::ReadFile | Self::Restore | Self::Mix)
     }
 
     /// Whether bytes move between buffers of the client and the storage: only then do blocks and buffers have a size.
     pub fn moves_bytes(self) -> bool {
-        self.reads_bytes() || self == Self::Write
+        self.reads_bytes() || self.writes_blocks()
     }
+
+    /// Which way bytes of samples go, as a rate of them may be asked for; `None` where none go.
+    pub fn flow(self) -> Option<Flow> {
+        match self {
+            Self::Read | Self::ReadFile => Some(Flow::Reads),
+            Self::Write => Some(Flow::Writes),
+            Self::Mix => Some(Flow::Both),
+            Self::Stat | Self::List | Self::GetAttr | Self::Copy | Self::Checkpoint | Self::Restore => None,
+        }
+    }
+
+    /// Whether blocks are written over, which therefore have to be feedline's own.
+    pub fn writes_blocks(self) -> bool {
+        matches!(self, Self::Write | Self::Mix)
+    }
+}
+
+/// What of a load is reads, and what writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// All of it is reads.
+    Reads,
+    /// All of it is writes.
+    Writes,
+    /// There are reads and writes at once.
+    Both,
 }
 
 words!(Operation {
@@ -96,6 +125,7 @@ words!(Operation {
     Checkpoint = "checkpoint",
     Restore = "restore",
     Write = "write",
+    Mix = "mix",
 });
 
 /// What a storage has promised of a write when it answers.

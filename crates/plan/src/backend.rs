@@ -72,16 +72,23 @@ impl Engine {
     /// What this engine can do over and over. The ring of Linux reads no folders.
     pub fn operations(self) -> &'static [Operation] {
         match self {
-            Self::Null | Self::Pread => {
-                &[Operation::Read, Operation::ReadFile, Operation::Stat, Operation::List, Operation::Write]
-            }
+            Self::Null | Self::Pread => &[
+                Operation::Read,
+                Operation::ReadFile,
+                Operation::Stat,
+                Operation::List,
+                Operation::Write,
+                Operation::Mix,
+            ],
             // An object is replaced whole: there is no block of it to write.
             Self::Lean | Self::Sdk => {
                 &[Operation::Read, Operation::ReadFile, Operation::Stat, Operation::List]
             }
             // There is no getdents in io_uring. A list through it would be a blocking call on the thread
             // that reaps completions.
-            Self::IoUring => &[Operation::Read, Operation::ReadFile, Operation::Stat, Operation::Write],
+            Self::IoUring => {
+                &[Operation::Read, Operation::ReadFile, Operation::Stat, Operation::Write, Operation::Mix]
+            }
             // Whole files through maps would measure mmap and munmap, which few loaders do for each sample.
             Self::Mmap => &[Operation::Read],
             Self::Nfs3 => &[
@@ -91,6 +98,7 @@ impl Engine {
                 Operation::GetAttr,
                 Operation::List,
                 Operation::Write,
+                Operation::Mix,
             ],
         }
     }

@@ -31,7 +31,8 @@ impl Charged {
             | Operation::GetAttr
             | Operation::Checkpoint
             | Operation::Restore
-            | Operation::Write => None,
+            | Operation::Write
+            | Operation::Mix => None,
         }
     }
 }

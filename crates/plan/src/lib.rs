@@ -49,6 +49,6 @@ pub use path_facts::PathFacts;
 pub use plan::{DatasetSpec, Existing, Plan, Skipped, Target};
 pub use profiles::{Profile, profile, profiles};
 pub use share::Share;
-pub use task::Task;
+pub use task::{Mix, Task};
 pub use tier::Tier;
 pub use training::{Decode, Fetch, Training, Work};

@@ -25,6 +25,36 @@ pub enum Task {
     Restore(Checkpoint),
     /// Blocks of files that stay open are written over, each with what its storage is to promise of it.
     Write(Durability),
+    /// Some of these blocks are written over, and the others read.
+    Mix(Mix),
+}
+
+/// Reads and writes of one load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mix {
+    /// Share of the blocks that are written over, 1 to 99 %.
+    pub write_percent: u8,
+    /// What the storage is to promise of each write.
+    pub durability: Durability,
+}
+
+impl Mix {
+    /// Share of the bytes that are written, above 0 and below 1.
+    pub fn write_share(self) -> f64 {
+        f64::from(self.write_percent) / 100.0
+    }
+
+    /// Whether the block of this number in its object is one that is written over, and not one that is read.
+    ///
+    /// It follows from its place alone, in whatever order blocks are taken: one that is read is never written over beside it.
+    /// Blocks that follow each other, in an object or at one place of several objects, hold the share as nearly as so many can.
+    #[inline]
+    pub fn writes(self, object: u32, block: u64) -> bool {
+        // Multiples of the golden section, whole numbers dropped, lie as evenly as any: 2^64 over it.
+        const SECTION: u64 = 0x9E37_79B9_7F4A_7C15;
+        let place = block.wrapping_add(u64::from(object)).wrapping_mul(SECTION);
+        u128::from(place) * 100 < u128::from(self.write_percent) << 64
+    }
 }
 
 impl Task {
@@ -37,7 +67,11 @@ impl Task {
             Operation::List => Some(Self::List),
             Operation::GetAttr => Some(Self::GetAttr),
             // These need a place to write to, which a load has no key for; a write, what it is to be kept by.
-            Operation::Copy | Operation::Checkpoint | Operation::Restore | Operation::Write => None,
+            Operation::Copy
+            | Operation::Checkpoint
+            | Operation::Restore
+            | Operation::Write
+            | Operation::Mix => None,
         }
     }
 
@@ -53,6 +87,7 @@ impl Task {
             Self::Checkpoint(_) => Operation::Checkpoint,
             Self::Restore(_) => Operation::Restore,
             Self::Write(_) => Operation::Write,
+            Self::Mix(_) => Operation::Mix,
         }
     }
 
@@ -68,7 +103,40 @@ impl Task {
     pub fn durability(&self) -> Option<Durability> {
         match self {
             Self::Write(durability) => Some(*durability),
+            Self::Mix(mix) => Some(mix.durability),
             _ => None,
         }
+    }
+
+    /// Which blocks are written over and which are read, of a cell that does both.
+    pub fn mix(&self) -> Option<Mix> {
+        match self {
+            Self::Mix(mix) => Some(*mix),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mix_holds_its_share_in_order_and_over_objects_of_one_block() {
+        for write_percent in [1, 20, 30, 50, 99] {
+            let mix = Mix { write_percent, durability: Durability::Data };
+            let in_order = (0..10_000).filter(|block| mix.writes(7, *block)).count();
+            let one_each = (0..10_000).filter(|object| mix.writes(*object, 0)).count();
+            let expected = usize::from(write_percent) * 100;
+            for written in [in_order, one_each] {
+                assert!(written.abs_diff(expected) <= 4, "{written} of {expected}");
+            }
+        }
+        let mix = Mix { write_percent: 50, durability: Durability::Data };
+        let longest = (0..1_000).scan(0, |run, block| {
+            *run = if mix.writes(0, block) { *run + 1 } else { 0 };
+            Some(*run)
+        });
+        assert!(longest.max() <= Some(2), "half of them are written, and never three in a row");
     }
 }

@@ -43,6 +43,8 @@ pub enum Axis {
     Pages,
     /// What the storage promises of a write.
     Durability,
+    /// Share of writes where others are reads.
+    Mix,
     /// Order of the reads.
     Access,
     /// Shards read side by side.
@@ -113,6 +115,7 @@ pub const PANEL: Axes = &[
     Axis::Codec,
     Axis::Compressibility,
     Axis::Operation,
+    Axis::Mix,
     Axis::Block,
     Axis::Access,
 ];
@@ -343,7 +346,7 @@ impl Datasets for Run {
 
 impl Axis {
     /// Every axis.
-    pub const ALL: [Self; 40] = [
+    pub const ALL: [Self; 41] = [
         Self::Target,
         Self::Dataset,
         Self::Layout,
@@ -360,6 +363,7 @@ impl Axis {
         Self::Block,
         Self::Pages,
         Self::Durability,
+        Self::Mix,
         Self::Access,
         Self::Streams,
         Self::ShuffleBuffer,
@@ -408,6 +412,7 @@ impl Axis {
             "block_size" => Self::Block,
             "pages" => Self::Pages,
             "durability" => Self::Durability,
+            "mix" => Self::Mix,
             "access" => Self::Access,
             "streams" => Self::Streams,
             "cache" => Self::Cache,
@@ -461,6 +466,7 @@ impl Cell {
             Axis::Block => Coordinate::Count(self.block_bytes),
             Axis::Pages => Coordinate::if_word(self.pages.as_ref().map(Word::as_str)),
             Axis::Durability => Coordinate::if_word(self.durability.as_ref().map(Word::as_str)),
+            Axis::Mix => Coordinate::if_count(self.write_percent.map(u32::from)),
             Axis::Access => Coordinate::Word(self.access.as_str()),
             Axis::Streams => Coordinate::if_count(self.streams),
             Axis::ShuffleBuffer => Coordinate::if_count(self.shuffle_buffer),

@@ -272,7 +272,8 @@ pub mod counter {
     /// What the name of a counter of failed attempts of one kind begins with: `attempt_errors/throttled`. Of operations
     /// that were issued inside the window, whatever became of them.
     pub const ATTEMPT_ERRORS: &str = "attempt_errors/";
-    /// Bytes of objects and shards that a copy published; [`BYTES`] are those of their source.
+    /// Bytes that were written, where not all are: of objects and shards that a copy published, for which [`BYTES`] are those of
+    /// their source, and of blocks that a mix wrote over inside the window, which are among [`BYTES`].
     pub const WRITTEN_BYTES: &str = "written_bytes";
     /// From the opening of the window until a copy had published its first object.
     pub const FIRST_OBJECT_NS: &str = "first_object_ns";

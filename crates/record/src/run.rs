@@ -180,6 +180,9 @@ pub struct Need {
     /// Whether the rate is one of writes. Always of reads before format 1.12.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub writes: bool,
+    /// Bytes per second that are written beside reads, at full utilization; absent where nobody asks, and before format 1.12.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_bytes_per_s: Option<f64>,
 }
 
 /// One dataset as it was when the run began.
@@ -316,7 +319,7 @@ pub struct Cell {
     pub access: Word<Access>,
     /// Treatment of the client's page cache: `cold`, `warm`, `bypass`, `dontcache`.
     pub cache: Word<Cache>,
-    /// What is done over and over: `read`, `read_file`, `stat`, `list`, `copy`, `write`.
+    /// What is done over and over: `read`, `read_file`, `stat`, `list`, `copy`, `write`, `mix`.
     #[serde(default = "default_operation")]
     pub operation: Word<Operation>,
     /// The schedule of a paced load; absent for a closed loop.
@@ -361,6 +364,9 @@ pub struct Cell {
     /// What the storage promises of each write, of cells that write blocks: `none`, `data`, `full`. Absent before format 1.12.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub durability: Option<Word<Durability>>,
+    /// Share of the blocks that are written over, percent, of cells that read the others. Absent before format 1.12.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_percent: Option<u8>,
     /// Processes of the run that took part: so many of the first ones. Absent where all did, and before format 1.12.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<u32>,

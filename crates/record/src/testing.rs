@@ -179,6 +179,7 @@ pub fn cell(name: &str, target: &str, queue_depth: u32) -> Cell {
         complete_batch: None,
         pages: None,
         durability: None,
+        write_percent: None,
         ranks: None,
         auto_group: None,
         axes: Vec::new(),

@@ -11,7 +11,7 @@ use analysis::{
     Summary, Verdict, gate,
 };
 
-use feed::Judgement;
+use feed::{Flow, Judgement};
 
 use crate::head;
 use crate::plain::{ascii, folded, shortened, spell_out};
@@ -159,8 +159,10 @@ fn need_of_reads(summary: &Summary, need: &feed::Need) -> Vec<String> {
         return std::iter::once(head::need(summary)).chain(head::line(summary)).collect();
     };
     let host = if need.hosts > 1 { ", this host" } else { "" };
-    let demand = feed::format_bps(need.demand_bps(line.sample_bytes));
-    let demand = if need.label.starts_with(&demand) { String::new() } else { format!(": {demand}") };
+    let demand = feed::format_bps(line.demand_bps);
+    let together = if need.flow() == Flow::Both { " together" } else { "" };
+    let demand =
+        if need.label.starts_with(&demand) { String::new() } else { format!(": {demand}{together}") };
     let line = format!("line {}: {}", need.at_line(), feed::format_bps(line.bps));
     vec![format!("{}{host}{demand}", need.label), line]
 }

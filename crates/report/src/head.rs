@@ -31,7 +31,8 @@ pub(crate) fn need(summary: &Summary) -> String {
         }
         Demand::Nothing => String::new(),
     };
-    format!("{} ({}){figures}", need.label, need.source)
+    let written = need.write_bps.map(|bps| format!(" read, {} written", feed::format_bps(bps)));
+    format!("{} ({}){figures}{}", need.label, need.source, written.unwrap_or_default())
 }
 
 /// `line at 90 % busy (0.8 of 8 accelerators' worth idle): 12,857 samples/s = 1.47 GB/s`, for each size of samples, and what
@@ -42,8 +43,8 @@ pub(crate) fn line(summary: &Summary) -> Option<String> {
     let stated_bytes = need.sample_bytes().is_none();
     let figures = match lines.as_slice() {
         [] => return None,
-        [one] => format!("{} = {}", samples_per_s(one), feed::format_bps(one.bps)),
-        [first, ..] if stated_bytes => feed::format_bps(first.bps),
+        [one] => format!("{} = {}{}", samples_per_s(one), feed::format_bps(one.bps), written(one)),
+        [first, ..] if stated_bytes && first.write_percent.is_none() => feed::format_bps(first.bps),
         several => several.iter().map(of_size).collect::<Vec<_>>().join("; "),
     };
     let idle = need.idle_at_line().map(|idle| format!(" ({idle})")).unwrap_or_default();
@@ -78,7 +79,12 @@ fn samples_per_s(line: &LineAt) -> String {
 /// `12,857 samples/s of 16,384 B = 211 MB/s`.
 fn of_size(line: &LineAt) -> String {
     let bytes = feed::group_digits(line.sample_bytes.round() as u64);
-    format!("{} of {bytes} B = {}", samples_per_s(line), feed::format_bps(line.bps))
+    format!("{} of {bytes} B = {}{}", samples_per_s(line), feed::format_bps(line.bps), written(line))
+}
+
+/// `, 30 % of it written`.
+fn written(line: &LineAt) -> String {
+    line.write_percent.map(|percent| format!(", {percent} % of it written")).unwrap_or_default()
 }
 
 /// One sentence for all datasets that are alike, each copy on its own target:
@@ -102,8 +108,12 @@ pub(crate) fn data(summary: &Summary) -> Vec<String> {
         let most = kind.iter().filter_map(|figures| figures.reads_per_byte).reduce(f64::max);
         let written = kind.iter().map(|figures| figures.written_over_bytes).fold(0.0, f64::max);
         let moved = match kind.first().map_or(0.0, |figures| figures.dataset.bytes as f64) {
-            // What is written over is a dataset of its own, and not read.
-            bytes if written > 0.0 && bytes > 0.0 => format!("written over {} times", times(written / bytes)),
+            bytes if written > 0.0 && bytes > 0.0 => {
+                // What is written over is a dataset of its own, which a mix alone reads too.
+                let read = most.filter(|most| *most > 0.0);
+                let read = read.map(|read| format!("{} x its bytes were read; ", times(read)));
+                format!("{}written over {} times", read.unwrap_or_default(), times(written / bytes))
+            }
             _ => reads(most, kind.iter().any(|figures| figures.reads_repeat)),
         };
         format!("{lead}{files}; {moved}")

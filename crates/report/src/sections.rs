@@ -66,6 +66,7 @@ fn sections<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Vec<Section<'a>> 
         detail("ranks", "Processes", grid(ranks::table(summary))),
         looked_up("stall", "Where the accelerators' time goes", grid(training::stall(summary))),
         detail("paced", "Paced", grid(side::paced(summary, cells::unit(summary)))),
+        detail("plane", "Reads and writes at once", grid(side::planes(summary))),
         detail("files", "Where a file's time goes", grid(side::phases(summary))),
         detail("requests", "Where a request's time goes", Block::grids(side::requests(summary))),
         detail("metadata", "Metadata", grid(side::metadata(summary))),

@@ -1,6 +1,8 @@
 //! The tables beside the main one: names looked up, paced loads, where a file's time goes.
 
-use analysis::{CellSummary, Figures, Measurement, Paced, Percentile, Summary, Table, View};
+use analysis::{
+    CellSummary, Figures, Measurement, Paced, Percentile, Plane, PlanePoint, Rate, Summary, Table, View,
+};
 
 use record::{Axis, AxisWords};
 
@@ -110,6 +112,32 @@ pub(crate) fn paced(summary: &Summary, unit: RateUnit) -> Grid {
         .figure("lag p99", |cell| latency(of(cell)?.lag_p99_ns))
         .note(|cell| absent(cell).unwrap_or_else(|| noted([apart.words(cell), paced_note(cell, unit)])))
         .done()
+}
+
+/// What storages gave of reads and writes at once, for each share of writes.
+pub(crate) fn planes(summary: &Summary) -> Grid {
+    let planes = analysis::planes(summary);
+    let rows: Vec<(&Plane, &PlanePoint, &CellSummary)> = planes
+        .iter()
+        .flat_map(|plane| plane.points.iter().map(move |point| (plane, point)))
+        .filter_map(|(plane, point)| Some((plane, point, summary.cell(&point.cell)?)))
+        .collect();
+    let both = rows.iter().map(|(_, point, _)| point.read_bps.mean + point.write_bps.mean);
+    let unit = RateUnit::for_largest(both.fold(0.0, f64::max));
+    let rate = |rate: &Rate| (rate.mean > 0.0).then(|| unit.write(rate.mean));
+    let share = |rate: &Rate, line: Option<f64>| {
+        line.filter(|_| rate.mean > 0.0).map(|line| of_line(rate.mean / line))
+    };
+    let title = "reads and writes at once: the fastest cell for each share of writes";
+    of_cells(title, &rows, |(_, _, cell)| cell)
+        .figure("written", |(_, point, _)| Some(format!("{} %", point.write_percent)))
+        .figure(&format!("read {}", unit.name), |(_, point, _)| rate(&point.read_bps))
+        .figure("of need", |(plane, point, _)| share(&point.read_bps, plane.line.map(|line| line.0)))
+        .figure(&format!("write {}", unit.name), |(_, point, _)| rate(&point.write_bps))
+        .figure("of need", |(plane, point, _)| share(&point.write_bps, plane.line.map(|line| line.1)))
+        .note(|(_, point, _)| if point.is_doubtful { "doubtful".to_owned() } else { String::new() })
+        .done()
+        .without_unknown()
 }
 
 fn pair(p50: &str, p99: &str) -> String {

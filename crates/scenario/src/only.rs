@@ -21,6 +21,8 @@ pub(crate) enum Only {
     Bytes,
     /// Operations that write blocks.
     Writes,
+    /// Operations that read and write at once.
+    Mixed,
     /// Operations that read whole objects.
     WholeObjects,
     /// Orders that stream shards.
@@ -106,6 +108,7 @@ impl Only {
             ),
             Self::Bytes => ("means nothing where no bytes are moved", ""),
             Self::Writes => ("is for writes, and nothing is written", "or write load.operation = \"write\""),
+            Self::Mixed => ("is for reads and writes at once", "or write load.operation = \"mix\""),
             Self::WholeObjects => {
                 ("is for whole objects, and none is read", "or write load.operation = \"read_file\"")
             }

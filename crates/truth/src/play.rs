@@ -188,7 +188,7 @@ pub(crate) fn setups(plan: &Plan, data: &Datasets, stores: &[SharedStore]) -> Ve
             data: Arc::clone(&prepared.data),
             checkpoints: None,
             sample_bytes,
-            line_samples_per_s: plan.need.line_samples_per_s(sample_bytes),
+            line_samples_per_s: plan.line_samples_per_s(cell, sample_bytes),
             copy_to: None,
         }
     };

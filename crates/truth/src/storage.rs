@@ -39,6 +39,8 @@ pub struct Device {
     pub others: Option<Others>,
     /// Share of operations that fail, 0 to 1.
     pub errors: f64,
+    /// How many times as long as a read a write takes in the pipe.
+    pub write_cost: f64,
     /// How much faster what was read before is read again, by a cache of the server.
     pub cached: f64,
     /// Operations per second that the client takes in at most, whatever the storage.
@@ -54,6 +56,7 @@ impl Device {
         change: Change::None,
         others: None,
         errors: 0.0,
+        write_cost: 1.0,
         cached: 1.0,
         client_ops_per_s: f64::INFINITY,
     };
@@ -239,11 +242,13 @@ impl Queue {
         if device.cached > 1.0 && !state.seen.insert(place) {
             factor *= device.cached;
         }
+        let cost = if matches!(request.op, Op::Write { .. }) { device.write_cost } else { 1.0 };
         let jitter = state.draw.beside_one(JITTER);
         let fails = device.errors > 0.0 && state.draw.unit() < device.errors;
         drop(state);
         let now = begun_ns as f64;
-        self.pipe_free_ns = self.pipe_free_ns.max(now) + bytes as f64 / (device.rate_bps * factor) * 1e9;
+        self.pipe_free_ns =
+            self.pipe_free_ns.max(now) + bytes as f64 * cost / (device.rate_bps * factor) * 1e9;
         self.client_free_ns = self.client_free_ns.max(now) + 1e9 / device.client_ops_per_s;
         let served = (now + device.latency_ns * jitter / factor).max(self.pipe_free_ns);
         // A client that is behind sees its reads late, and stamps them when it sees them.

@@ -211,8 +211,10 @@ pub struct World {
     pub streams: Option<u32>,
     /// Whether samples are read as whole files.
     pub whole_files: bool,
-    /// Whether samples are written over, and the need is one of writes.
+    /// Whether samples are written over, and the need is one of writes, or of both.
     pub writes: bool,
+    /// What of them is read instead, where the need is of reads and writes at once.
+    pub mix: Option<Mixed>,
     /// Whether the client's page cache is emptied instead of bypassed.
     pub cold: bool,
     /// Whether the storage is behind a network.
@@ -235,6 +237,39 @@ const SHARD_BLOCK_BYTES: u64 = 65_536;
 
 /// Samples of a shard.
 const SHARD_SAMPLES: u64 = 512;
+
+/// A load of reads and writes at once, and what of it the need asks for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mixed {
+    /// Share of the operations that write, percent.
+    pub write_percent: u8,
+    /// Share of the reads at the line that the need asks for, 0 to 1; one of both is 1.
+    pub reads: f64,
+    /// Share of the writes.
+    pub writes: f64,
+}
+
+impl Mixed {
+    fn write_share(self) -> f64 {
+        f64::from(self.write_percent) / 100.0
+    }
+
+    /// How many times as long as a read an operation takes, where a write takes `write_cost` times as long.
+    fn mean_cost(self, write_cost: f64) -> f64 {
+        1.0 + self.write_share() * (write_cost - 1.0)
+    }
+
+    /// Whether the load is as the need has it.
+    fn is_own(self) -> bool {
+        self.reads == self.writes
+    }
+
+    /// The need whose line this load of `bps` bytes per second just reaches.
+    fn need(self, bps: f64) -> String {
+        let (read, written) = (bps * (1.0 - self.write_share()), bps * self.write_share());
+        format!("rate = \"{:.0} B/s\", write_rate = \"{:.0} B/s\"", read * self.reads, written * self.writes)
+    }
+}
 
 impl World {
     /// The world of a number.
@@ -292,6 +327,7 @@ impl World {
             streams: (shards && !trains && draw.unit() < 0.5).then_some(8),
             whole_files: !shards && draw.unit() < 0.3,
             writes: false,
+            mix: None,
             // NFS in user space has no page cache of this machine to be cold.
             cold: !network && draw.unit() < 0.3,
             network,
@@ -314,8 +350,23 @@ impl World {
         world.writes = may_write && draw.unit() < 0.5;
         if world.writes {
             (world.whole_files, world.cold) = (false, false);
+            world.take_mix(draw);
         }
         world
+    }
+
+    /// Reads and writes at once in half of the worlds that write. What both together come to stays what it was.
+    fn take_mix(&mut self, draw: &mut Draw) {
+        if draw.unit() < 0.5 {
+            return;
+        }
+        let write_percent = draw.pick(&[5, 30, 60, 95]);
+        // Of a load that is not the need's own mix one of both has to bring less than its part.
+        let (reads, writes) = draw.pick(&[(1.0, 1.0), (1.0, 0.4), (0.4, 1.0)]);
+        let mix = Mixed { write_percent, reads, writes };
+        self.device.write_cost = draw.pick(&[1.0, 3.0]);
+        self.device.rate_bps *= mix.mean_cost(self.device.write_cost);
+        self.mix = Some(mix);
     }
 
     /// A storage whose knee, where latency and rate bind alike, is at no depth that is tested: there the arithmetic is
@@ -477,11 +528,16 @@ impl World {
     /// The storage alone.
     pub fn storage(&self) -> Pipe {
         Pipe {
-            ops_per_s: self.device.rate_bps / self.mean_read_bytes(),
+            ops_per_s: self.device.rate_bps / self.mean_cost() / self.mean_read_bytes(),
             latency_s: self.device.latency_ns / 1e9,
             jitter: JITTER,
             noise: self.device.noise,
         }
+    }
+
+    /// How many times as long as a read an operation takes in the pipe.
+    fn mean_cost(&self) -> f64 {
+        self.mix.map_or(1.0, |mix| mix.mean_cost(self.device.write_cost))
     }
 
     /// Most reads outstanding.
@@ -548,8 +604,12 @@ impl World {
     fn need_line(&self) -> String {
         let Self { batch, step_ns, sample_bytes, hosts, utilization, .. } = self;
         let demand = if self.states_rate {
-            let key = if self.writes { "write_rate" } else { "rate" };
-            format!("{key} = \"{:.0} B/s\"", self.line() / utilization * self.stored_bytes() as f64)
+            let bps = self.line() / utilization * self.stored_bytes() as f64;
+            match self.mix {
+                Some(mix) => mix.need(bps),
+                None if self.writes => format!("write_rate = \"{bps:.0} B/s\""),
+                None => format!("rate = \"{bps:.0} B/s\""),
+            }
         } else {
             let count = self.accelerators * hosts;
             let need_bytes = self.held.map_or(*sample_bytes, |held| held.need_bytes);
@@ -571,6 +631,8 @@ impl World {
         // What is done where the need is of writes is the default.
         let operation = if self.whole_files { "read_file" } else { "read" };
         lines.extend((!self.writes).then(|| format!("operation = \"{operation}\"")));
+        let share = |mix: Mixed| format!("mix = {{ write = \"{} %\" }}", mix.write_percent);
+        lines.extend(self.mix.filter(|mix| !mix.is_own()).map(share));
         lines.extend(self.cold.then(|| "cache = \"cold\"".to_owned()));
         let window =
             format!("[measure]\nwarmup = \"{}ns\"\nduration = \"{}ns\"", self.warmup_ns, self.window_ns);

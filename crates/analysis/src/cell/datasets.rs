@@ -35,22 +35,24 @@ pub(crate) fn of_run(run: &Run, lines: &Lines<'_>) -> Vec<DatasetFigures> {
     let of_dataset = |(index, dataset): (usize, &Dataset)| {
         // The null target answers without reading, and neither names nor checkpoints are bytes of the dataset.
         let reads = |cell: &&Cell| {
-            is_storage(&cell.target)
-                && (operation::reads_samples(cell) || cell.operation == feed::Operation::Copy)
+            let reads = operation::moves_samples(cell) && operation::written_share(cell) < 1.0;
+            is_storage(&cell.target) && (reads || is_copy(cell))
         };
+        let read_share = |cell: &Cell| 1.0 - operation::written_share(cell);
         let cells = || run.cells.iter().filter(move |cell| cell.dataset == index).filter(reads);
         let mut access: Vec<String> = cells().map(|cell| cell.access.to_string()).collect();
         access.sort();
         access.dedup();
-        let read: f64 = cells().map(|cell| bytes_moved(lines, cell, dataset)).sum();
+        let read: f64 = cells().map(|cell| bytes_moved(lines, cell, dataset) * read_share(cell)).sum();
         let of_dataset = run.cells.iter().filter(|cell| cell.dataset == index && is_storage(&cell.target));
-        let writes = of_dataset.filter(|cell| operation::is_write(cell));
-        let written_over_bytes = writes.map(|cell| bytes_moved(lines, cell, dataset)).sum();
+        let written_over_bytes =
+            of_dataset.map(|cell| bytes_moved(lines, cell, dataset) * operation::written_share(cell)).sum();
         let counters =
             |cell: &Cell, of| lines.of_cell(&cell.cell).iter().map(move |rep| counted(rep, of)).sum::<u64>();
-        let sum = |of| cells().map(|cell| counters(cell, of)).sum::<u64>();
-        let (reads, written_bytes) =
-            (sum(counter::OPS) + sum(counter::WARMUP_OPS), sum(counter::WRITTEN_BYTES));
+        let ops = |cell| counters(cell, counter::OPS) + counters(cell, counter::WARMUP_OPS);
+        let reads = cells().map(|cell| (ops(cell) as f64 * read_share(cell)).round() as u64).sum();
+        let copies = cells().filter(|cell| is_copy(cell));
+        let written_bytes = copies.map(|cell| counters(cell, counter::WRITTEN_BYTES)).sum();
         let reads_per_byte = (dataset.bytes > 0).then(|| read / dataset.bytes as f64);
         // Repetitions do not share out the dataset: each may read what another has read.
         // Repetitions, and not the bytes alone: two of them that read a quarter each may have read the same quarter.
@@ -72,6 +74,10 @@ pub(crate) fn of_run(run: &Run, lines: &Lines<'_>) -> Vec<DatasetFigures> {
         }
     };
     run.datasets.iter().enumerate().map(of_dataset).collect()
+}
+
+fn is_copy(cell: &Cell) -> bool {
+    cell.operation == feed::Operation::Copy
 }
 
 /// Bytes that all repetitions of a cell read or wrote; an operation of the warm-up counts as a whole block, or as a file of mean

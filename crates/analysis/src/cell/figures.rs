@@ -9,6 +9,7 @@ use crate::cell::counters::{cpu_ns, per_s, sum};
 use crate::cell::flag::{Flag, Gravity};
 use crate::cell::interval;
 use crate::cell::latency::{Latency, Merged, Phase, phases};
+use crate::cell::mix::MixFigures;
 use crate::cell::network;
 use crate::cell::paced::Paced;
 use crate::cell::page_cache::PageCache;
@@ -27,7 +28,8 @@ pub struct Figures {
     /// Samples per second: bytes per second by the dataset's bytes per sample.
     pub samples_per_s: Rate,
     /// Bytes per second of reads that ended well inside the window; of a paced load, what was offered by the
-    /// share of it that was served; of a training job, what it takes by its utilization.
+    /// share of it that was served; of a training job, what it takes by its utilization; of a mix, what reads and writes come to
+    /// by the one that got less of its part.
     pub bps: Rate,
     /// Reads per second, mean; whole files where those are read.
     pub ops_per_s: f64,
@@ -35,10 +37,12 @@ pub struct Figures {
     pub of_line: Option<f64>,
     /// Latency of single reads, from the submission on.
     pub latency: Latency,
-    /// Where the time of a whole file goes; empty for cells that read blocks.
+    /// Where the time of a whole file goes, and of reads and writes at once; empty for other cells that move blocks.
     pub phases: Vec<Phase>,
     /// What an open loop offered and got; absent for a closed one.
     pub paced: Option<Paced>,
+    /// What was read and what was written, where both were done at once.
+    pub mix: Option<MixFigures>,
     /// The training job that was played; absent for other loads.
     pub training: Option<TrainingFigures>,
     /// Reads that ended well.
@@ -93,6 +97,7 @@ impl Figures {
             latency,
             phases: phases(&merged),
             paced,
+            mix: MixFigures::of(context.cell, used, context.error),
             training,
             ops,
             bytes: sum(used, counter::BYTES),

@@ -9,6 +9,9 @@ use record::{HistogramSum, Rep};
 /// Name of the histogram in a repetition: submission to completion.
 pub(crate) const SERVICE: &str = "service_ns";
 
+/// Reads and writes of one load, and the histogram of each.
+const APART: [(&str, &str); 2] = [("reads", "service_read_ns"), ("writes", "service_write_ns")];
+
 /// Parts of reading a whole file, in their order, and the histogram of each.
 /// And of one behind a network: a request is sent, headers or a reply come, then the first byte and the rest.
 const PHASES: [(&str, &str); 10] = [
@@ -108,7 +111,7 @@ impl Latency {
     }
 }
 
-/// One part of what a file or a request takes: `open`, `stat`, `read`, `send`, `first byte`, …
+/// One part of what a file or a request takes: `open`, `stat`, `read`, `send`, `first byte`, …; or one kind of what a mix does.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Phase {
     /// Which part.
@@ -119,13 +122,16 @@ pub struct Phase {
     pub share: f64,
 }
 
-/// The parts of reading whole files that the repetitions recorded, in their order; none for other cells.
+/// The parts of reading whole files that the repetitions recorded, in their order, or reads and writes where both were done; none
+/// for other cells.
 pub(crate) fn phases(merged: &Merged<'_>) -> Vec<Phase> {
     let of_phase = |(name, histogram)| {
         let latency = Latency::of_histogram(&merged.named(histogram));
         (latency.count > 0).then_some(Phase { name, latency, share: 0.0 })
     };
-    let mut phases: Vec<Phase> = PHASES.into_iter().filter_map(of_phase).collect();
+    let apart: Vec<Phase> = APART.into_iter().filter_map(of_phase).collect();
+    // A request has phases of its own whichever way its bytes go: those of reads and writes together say nothing of either.
+    let mut phases = if apart.is_empty() { PHASES.into_iter().filter_map(of_phase).collect() } else { apart };
     let total: f64 = phases.iter().map(Phase::total_ns).sum();
     for phase in &mut phases {
         phase.share = if total > 0.0 { phase.total_ns() / total } else { 0.0 };

@@ -1,6 +1,6 @@
 //! The need of the record as a feed line for each cell.
 
-use feed::{CheckpointNeed, Demand, Hold, Need, Provenance, SaveKind, Scope, Words as _};
+use feed::{CheckpointNeed, Demand, Flow, Hold, Need, Provenance, SaveKind, Scope, Words as _};
 
 /// The line of one cell, from the need and the cell's own sample size.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,6 +13,8 @@ pub struct LineAt {
     pub bps: f64,
     /// Bytes per second at full utilization: the thin second line.
     pub demand_bps: f64,
+    /// Share of these bytes that is written, percent; absent where all of them go one way.
+    pub write_percent: Option<u8>,
 }
 
 impl LineAt {
@@ -23,6 +25,7 @@ impl LineAt {
             samples_per_s: need.line_samples_per_s(sample_bytes),
             bps: need.line_bps(sample_bytes),
             demand_bps: need.demand_bps(sample_bytes),
+            write_percent: None,
         })
     }
 
@@ -48,6 +51,15 @@ pub enum NoNeed {
     Checkpoint,
 }
 
+/// What the need of a record asks for.
+pub(crate) fn flow(need: &record::Need) -> Flow {
+    match (need.writes, need.write_bytes_per_s) {
+        (true, _) => Flow::Writes,
+        (false, Some(_)) => Flow::Both,
+        (false, None) => Flow::Reads,
+    }
+}
+
 /// The need that a record states, or why it states none.
 pub(crate) fn of_record(need: &record::Need) -> Result<Need, NoNeed> {
     let demand = match (need.samples_per_s, need.sample_bytes, need.bytes_per_s) {
@@ -58,6 +70,9 @@ pub(crate) fn of_record(need: &record::Need) -> Result<Need, NoNeed> {
         (None, None, None) if need.checkpoint.is_some() => Demand::Nothing,
         _ => return Err(NoNeed::NotStated),
     };
+    if need.write_bytes_per_s.is_some_and(|per_s| !positive(per_s)) {
+        return Err(NoNeed::NotStated);
+    }
     let checkpoint = need.checkpoint.as_ref().map(checkpoint).transpose()?;
     if !positive(need.utilization) || need.utilization > 1.0 {
         return Err(NoNeed::Utilization(need.utilization));
@@ -84,6 +99,7 @@ pub(crate) fn of_record(need: &record::Need) -> Result<Need, NoNeed> {
         loader_depth: need.loader_depth,
         checkpoint,
         writes: need.writes,
+        write_bps: need.write_bytes_per_s,
     })
 }
 

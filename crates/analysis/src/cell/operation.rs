@@ -1,7 +1,9 @@
 //! What a cell does over and over, in the words of the record.
 
-use feed::{Durability, Operation};
+use feed::{Durability, Flow, Operation};
 use record::Cell;
+
+use crate::cell::mix;
 
 /// Whether a cell looks up or lists names: it moves no bytes, so it has neither throughput nor line.
 pub(crate) fn is_metadata(cell: &Cell) -> bool {
@@ -14,9 +16,14 @@ pub(crate) fn is_transfer(cell: &Cell) -> bool {
     cell.operation.is_any(&[Operation::Checkpoint, Operation::Restore, Operation::Copy])
 }
 
-/// Whether a cell writes over blocks of its dataset.
-pub(crate) fn is_write(cell: &Cell) -> bool {
-    cell.operation == Operation::Write
+/// Whether a cell writes over blocks of its dataset, or over some of them.
+pub(crate) fn writes_blocks(cell: &Cell) -> bool {
+    cell.operation.known().is_some_and(Operation::writes_blocks)
+}
+
+/// Share of what a cell moves that it writes over blocks, 0 to 1.
+pub(crate) fn written_share(cell: &Cell) -> f64 {
+    mix::share(cell).unwrap_or(if writes_blocks(cell) { 1.0 } else { 0.0 })
 }
 
 /// Whether a cell's writes are kept when they end. Not known of a durability of a newer version.
@@ -27,7 +34,7 @@ pub(crate) fn is_kept(cell: &Cell) -> bool {
 
 /// Whether a cell reads samples of its dataset: all that could feed a job.
 pub(crate) fn reads_samples(cell: &Cell) -> bool {
-    moves_samples(cell) && !is_write(cell)
+    moves_samples(cell) && !writes_blocks(cell)
 }
 
 /// Whether a cell reads or writes samples of its dataset, or blocks of them.
@@ -35,14 +42,16 @@ pub(crate) fn moves_samples(cell: &Cell) -> bool {
     !is_metadata(cell) && !is_transfer(cell)
 }
 
-/// Whether what a cell does is what a need asks for, which is one of writes or of reads: only then a line is held against it.
-pub(crate) fn is_asked_for(cell: &Cell, writes: bool) -> bool {
-    moves_samples(cell) && is_write(cell) == writes
+/// Whether what a cell does is what a need asks for: only then a line is held against it.
+pub(crate) fn is_asked_for(cell: &Cell, asked: Flow) -> bool {
+    // An operation of a newer version reads, for all that is known.
+    let flow = cell.operation.known().map_or(Some(Flow::Reads), Operation::flow);
+    flow == Some(asked) && (asked != Flow::Both || mix::share(cell).is_some())
 }
 
 /// Whether a cell reads bytes that lie on storage before it begins: all whose rate a cache could make.
 pub(crate) fn reads_bytes(cell: &Cell) -> bool {
-    !is_metadata(cell) && cell.operation != Operation::Checkpoint && !is_write(cell)
+    !is_metadata(cell) && cell.operation != Operation::Checkpoint && cell.operation != Operation::Write
 }
 
 /// Whether a cell opens, reads and closes a whole file each time, as a loader of samples does.

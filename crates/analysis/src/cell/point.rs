@@ -4,7 +4,7 @@ use record::{Rep, counter};
 
 use crate::cell::context::Context;
 use crate::cell::counters::{counted, per_s};
-use crate::cell::{paced, training};
+use crate::cell::{mix, paced, training};
 
 /// Bytes per second of one repetition that makes a point.
 pub(crate) fn point_bps(context: &Context<'_>, rep: &Rep) -> f64 {
@@ -15,5 +15,11 @@ pub(crate) fn point_bps(context: &Context<'_>, rep: &Rep) -> f64 {
     }
     // Where no arrival was counted there is no offer to take a share of.
     let is_paced = context.cell.pace.is_some() && counted(rep, counter::ARRIVALS) > 0;
-    if is_paced { paced::rate_bps(context, rep) } else { per_s(rep, counter::BYTES) }
+    if is_paced {
+        return paced::rate_bps(context, rep);
+    }
+    match mix::share(context.cell) {
+        Some(write_share) => mix::Moved::of(rep).bps(write_share),
+        None => per_s(rep, counter::BYTES),
+    }
 }

@@ -17,6 +17,7 @@ pub use reconciliation::Reconciliation;
 pub use traffic::Traffic;
 
 use crate::cell::counters::counted;
+use crate::cell::operation;
 use crate::cell::repetitions::WINDOW_NS_MIN;
 use reconciliation::{Crossing, findings};
 use traffic::total;
@@ -111,7 +112,7 @@ impl SystemFigures {
         // What a tier serves is read from a disk of its own, which the kernel counts for this process too; and what a
         // checkpoint or a write moves is no read at all.
         let is_counted =
-            cell.tier.is_none() && !cell.operation.is_any(&[Operation::Checkpoint, Operation::Write]);
+            cell.tier.is_none() && cell.operation != Operation::Checkpoint && !operation::writes_blocks(cell);
         let reconciliation =
             if asked.bytes > 0 && is_counted { findings(&by_process, &by_device, cell) } else { Vec::new() };
         let ratio = |crossing: &Crossing, read| crossing.ratio(read).filter(|_| is_counted);

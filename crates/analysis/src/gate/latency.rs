@@ -1,5 +1,7 @@
 //! The demand on the 99th percentile of latency.
 
+use feed::Flow;
+
 use super::demand::{AtDepth, Outcome, Requirement, Unmet, WhyUnmet, confirmed, holds_if_steady};
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::figures::Figures;
@@ -17,11 +19,11 @@ pub(super) fn outcomes(summary: &Summary, verdict: &Verdict, limit_ns: u64) -> V
     let Some(queue_depth) = summary.gate.at_depth.filter(|_| !verdict.demo) else {
         return vec![of_verdict(summary, verdict, limit_ns, |why| unmet(None, why))];
     };
-    let writes = summary.need.as_ref().is_ok_and(|need| need.writes);
+    let asked = summary.need.as_ref().map_or(Flow::Reads, feed::Need::flow);
     let is_at_depth = |cell: &&CellSummary| {
         cell.cell.target == target
             && cell.cell.queue_depth == queue_depth
-            && operation::is_asked_for(&cell.cell, writes)
+            && operation::is_asked_for(&cell.cell, asked)
     };
     let cells: Vec<&CellSummary> = summary.cells.iter().filter(is_at_depth).collect();
     if cells.is_empty() {

@@ -51,7 +51,7 @@ pub(crate) fn of_run(source: &Source<'_>, judged: &Judged) -> Vec<NotTested> {
         return list;
     }
     // Nor are writes. Flash that was not written full before has erased blocks to spare, and runs out of them later.
-    if cells.need.as_ref().is_ok_and(|need| need.writes) {
+    if cells.need.as_ref().is_ok_and(|need| need.flow() != feed::Flow::Reads) {
         list.push(NotTested::SteadyFlash);
         return list;
     }

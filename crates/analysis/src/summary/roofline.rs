@@ -1,7 +1,7 @@
 //! What storage supplies beside what workloads demand, both by the size of a sample.
 
-use feed::Demand;
 use feed::formula::samples_per_s;
+use feed::{Demand, Flow};
 
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::operation;
@@ -69,8 +69,12 @@ pub struct DemandPoint {
     pub bps: f64,
 }
 
-/// Supply and demand of a run; `None` where no cell that reads samples has figures.
+/// Supply and demand of a run; `None` where no cell that reads samples has figures, and of a need of reads and writes at once,
+/// whose demand depends on how a load mixes them.
 pub fn roofline(summary: &Summary) -> Option<Roofline> {
+    if summary.need.as_ref().is_ok_and(|need| need.flow() == Flow::Both) {
+        return None;
+    }
     let supplies: Vec<Supply> =
         summary.targets.iter().filter(|target| target.storage).filter_map(|of| supply(summary, of)).collect();
     if supplies.is_empty() {
@@ -84,11 +88,11 @@ pub fn roofline(summary: &Summary) -> Option<Roofline> {
 
 fn supply(summary: &Summary, target: &record::Target) -> Option<Supply> {
     let mut points: Vec<SupplyPoint> = Vec::new();
-    let writes = summary.need.as_ref().is_ok_and(|need| need.writes);
+    let asked = summary.need.as_ref().map_or(Flow::Reads, feed::Need::flow);
     let is_supply = |cell: &&CellSummary| {
         cell.cell.target == target.name
             && is_closed(cell)
-            && operation::is_asked_for(&cell.cell, writes)
+            && operation::is_asked_for(&cell.cell, asked)
             // A cache of the client is no supply of the storage.
             && treatment::from_cache(&cell.cell) == FromMemory::Nothing
     };

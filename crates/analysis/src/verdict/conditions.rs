@@ -32,6 +32,13 @@ pub enum Condition {
         /// Whether no name or inode was in memory before.
         names_dropped: bool,
     },
+    /// Reads and writes at once.
+    Mixed {
+        /// Bytes read per second.
+        read_bps: f64,
+        /// Bytes written per second.
+        write_bps: f64,
+    },
     /// Writes, and what the storage promises of one that ended.
     Kept(Durability),
     /// Buffers lay in huge pages, which no loader has.
@@ -51,7 +58,7 @@ pub(super) fn of_cell(cells: &Cells<'_>, cell: &CellSummary) -> Vec<Condition> {
         .zip(paced)
         .map(|(pace, paced)| Condition::Paced { arrivals: pace.arrivals.clone(), paced });
     // The strongest condition speaks for all: whoever reads that it came from memory need not be told of which samples.
-    let read = if cell.cell.cache == Cache::Warm && !operation::is_write(&cell.cell) {
+    let read = if cell.cell.cache == Cache::Warm && !operation::writes_blocks(&cell.cell) {
         Some(Condition::Warm)
     } else if let Some(tier) = &cell.cell.tier {
         Some(Condition::ThroughTier(TierSize::of(tier)))
@@ -65,8 +72,11 @@ pub(super) fn of_cell(cells: &Cells<'_>, cell: &CellSummary) -> Vec<Condition> {
     // Said though it is a setting: loaders have no such buffers, and do not gain what these bring.
     let huge = cell.cell.pages.as_ref().is_some_and(|pages| *pages == Pages::Huge);
     let huge = huge.then_some(Condition::HugePages);
+    let mixed = figures
+        .and_then(|figures| figures.mix.as_ref())
+        .map(|mix| Condition::Mixed { read_bps: mix.read_bps.mean, write_bps: mix.write_bps.mean });
     let kept = cell.cell.durability.as_ref().and_then(record::Word::known).map(Condition::Kept);
-    paced.into_iter().chain(read).chain(files).chain(kept).chain(huge).collect()
+    paced.into_iter().chain(read).chain(files).chain(mixed).chain(kept).chain(huge).collect()
 }
 
 /// Whether the cell's target was read in another way too.

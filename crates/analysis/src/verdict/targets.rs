@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use feed::Flow;
 use record::Target;
 
 use super::against::unfounded;
@@ -44,8 +45,10 @@ pub enum NoVerdict {
         /// Those of the need; 0 where it names none.
         named: u32,
     },
-    /// Bytes were moved, and no sample was read.
-    NothingRead {
+    /// Bytes were moved, and not those that are asked for.
+    OthersMoved {
+        /// Which way they were to go.
+        asked: Flow,
         /// What was done instead.
         operations: Vec<String>,
     },
@@ -175,8 +178,10 @@ fn no_verdict(cells: Cells<'_>, target: &str) -> Option<NoVerdict> {
         let operations: BTreeSet<String> = measured.map(|cell| cell.cell.operation.to_string()).collect();
         (!operations.is_empty()).then(|| operations.into_iter().collect())
     };
-    let is_moved = |cell: &record::Cell| operation::is_transfer(cell) || operation::is_write(cell);
-    let moved = operations(&is_moved).map(|operations| NoVerdict::NothingRead { operations });
+    let asked = cells.need.as_ref().map_or(Flow::Reads, feed::Need::flow);
+    let is_other =
+        |cell: &record::Cell| !operation::is_metadata(cell) && !operation::is_asked_for(cell, asked);
+    let moved = operations(&is_other).map(|operations| NoVerdict::OthersMoved { asked, operations });
     let names = || operations(&operation::is_metadata).map(|operations| NoVerdict::NamesAlone { operations });
     // Bytes first: a target that was written to and listed is known by what it moved.
     moved.or_else(names)

@@ -129,6 +129,7 @@ impl WayMeasured {
 #[cfg(test)]
 mod tests {
     use super::Unreached;
+    use crate::curve::Pieces;
     use crate::fixture::{Builder, need_in_bytes, rep};
     use crate::{ReadVerdict, WayApart};
 
@@ -238,7 +239,9 @@ mod tests {
                 other => panic!("{other:?}"),
             }
         };
-        let pieces = |operation: &str, bytes| Some((operation.to_owned(), bytes));
+        let pieces = |operation: &str, block_bytes| {
+            Some(Pieces { operation: operation.to_owned(), write_percent: None, block_bytes })
+        };
         let smaller = apart(|cell| cell.block_bytes = 4_096);
         assert_eq!(smaller, WayApart { pieces: pieces("read", 4_096), ..WayApart::default() });
         let whole = apart(|cell| cell.operation = "read_file".into());

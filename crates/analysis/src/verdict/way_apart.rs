@@ -2,8 +2,8 @@
 
 use record::AxisWords;
 
-use crate::curve::Panel;
 use crate::curve::treatment::Caching;
+use crate::curve::{Panel, Pieces};
 
 /// What sets one way of reading a target apart from others: what is the same is absent.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -14,8 +14,8 @@ pub struct WayApart {
     pub sample_bytes: Option<f64>,
     /// What sets their dataset apart from others of this layout and size; the whole of it.
     pub form: Vec<AxisWords>,
-    /// What is done over and over, and bytes of one read at most.
-    pub pieces: Option<(String, u64)>,
+    /// What is done over and over, and in which pieces.
+    pub pieces: Option<Pieces>,
     /// Order of the reads.
     pub access: Option<String>,
     /// Caches of this client before the storage.
@@ -26,8 +26,6 @@ impl WayApart {
     /// What `way` does not share with all of `others`.
     pub(super) fn of(way: &Panel, others: &[&Panel]) -> Self {
         let differs = |is_other: &dyn Fn(&Panel) -> bool| others.iter().any(|other| is_other(other));
-        let has_other_pieces =
-            |other: &Panel| (&other.operation, other.block_bytes) != (&way.operation, way.block_bytes);
         // What a form stores for a sample follows from the form, and is no other sample.
         let is_of_other_samples = |other: &Panel| {
             let follows = other.form != way.form && other.asks_for_samples_of(way);
@@ -39,7 +37,7 @@ impl WayApart {
             layout: way.layout.clone().filter(|_| differs(&|other| other.layout != way.layout)),
             sample_bytes: way.sample_bytes.filter(|_| differs(&is_of_other_samples)),
             form: if is_other_form { way.form.clone() } else { Vec::new() },
-            pieces: differs(&has_other_pieces).then(|| (way.operation.clone(), way.block_bytes)),
+            pieces: differs(&|other| other.pieces != way.pieces).then(|| way.pieces.clone()),
             access: differs(&|other| other.access != way.access).then(|| way.access.clone()),
             caching: differs(&|other| !other.is_treated_like(way)).then(|| way.caching.clone()),
         }

@@ -1,10 +1,10 @@
 //! Needs of writes.
 
-use feed::{Durability, Judgement};
+use feed::{Durability, Flow, Judgement};
 use record::{Device, Rep};
 
 use crate::cell::flag::Flag;
-use crate::fixture::{Builder, confirmation, confirmed_at, reads_of, rep};
+use crate::fixture::{Builder, confirmation, confirmed_at, need_in_bytes, reads_of, rep};
 use crate::summary::not_tested::NotTested;
 use crate::verdict::NoVerdict;
 use crate::{Cause, Condition, summarise};
@@ -64,7 +64,107 @@ fn a_need_of_reads_is_not_met_by_writes() {
     let summary = summarise(&builder.record());
     assert!(summary.verdicts.is_empty(), "{:?}", summary.verdicts);
     let operations = vec!["write".to_owned()];
-    assert_eq!(summary.unjudged[0].reason, NoVerdict::NothingRead { operations });
+    assert_eq!(summary.unjudged[0].reason, NoVerdict::OthersMoved { asked: Flow::Reads, operations });
+}
+
+/// A need of reads and writes at once, and a mix with this share of writes that reaches these shares of its line; of what it
+/// moves, `written` is the share that was written.
+fn mixed_at(of_line: &[f64], write_percent: u8, written: f64) -> Builder {
+    let mut builder = confirmed_at(of_line);
+    builder.run.need = need_in_bytes(0.7 * Builder::LINE_BPS);
+    builder.run.need.utilization = 1.0;
+    builder.run.need.write_bytes_per_s = Some(0.3 * Builder::LINE_BPS);
+    builder.edit_cell("c", |cell| {
+        cell.operation = "mix".into();
+        cell.durability = Some("data".into());
+        cell.write_percent = Some(write_percent);
+    });
+    builder.edit_reps("c", |rep| {
+        let bytes = rep.counters["bytes"] as f64 * written;
+        rep.counters.insert("written_bytes".to_owned(), bytes as u64);
+    });
+    builder
+}
+
+#[test]
+fn a_need_of_both_is_judged_by_what_does_both_at_once() {
+    let judged = |of_line: f64, percent, written| {
+        let reads = reads_of(&mixed_at(&[of_line, of_line + 0.01, of_line + 0.02], percent, written));
+        (reads.judgement, reads.conditions)
+    };
+    let (judgement, conditions) = judged(1.1, 30, 0.3);
+    assert_eq!(judgement, Judgement::Feeds);
+    let [Condition::Mixed { read_bps, write_bps }, Condition::Kept(Durability::Data)] = conditions[..] else {
+        panic!("{conditions:?}")
+    };
+    assert!((read_bps / write_bps - 7.0 / 3.0).abs() < 1e-3, "{read_bps} {write_bps}");
+    assert_eq!(judged(0.9, 30, 0.3).0, Judgement::Starves);
+    // Of a tenth that is written the writes need the whole to be three times as much.
+    assert_eq!(judged(1.1, 10, 0.1).0, Judgement::Starves);
+    assert_eq!(judged(3.1, 10, 0.1).0, Judgement::Feeds);
+    // More reads than were to be are no writes.
+    assert_eq!(judged(1.1, 30, 0.2).0, Judgement::Starves);
+}
+
+#[test]
+fn of_several_shares_the_one_that_the_need_has_is_judged() {
+    let mut builder = mixed_at(&[1.1, 1.11, 1.12], 30, 0.3);
+    // Of the whole that is asked for a half is not written: it would have to be faster, and is not.
+    builder.cell("half", "disk", 8);
+    builder.edit_cell("half", |cell| {
+        cell.operation = "mix".into();
+        cell.durability = Some("data".into());
+        cell.write_percent = Some(50);
+    });
+    for number in 0..3 {
+        let mut one = rep("half", number, 1.2 * Builder::LINE_BPS);
+        one.counters.insert("written_bytes".to_owned(), one.counters["bytes"] / 2);
+        builder.push(one);
+    }
+    let reads = reads_of(&builder);
+    assert_eq!((reads.judgement, reads.cell.as_deref()), (Judgement::Feeds, Some("c")));
+    assert!(matches!(reads.unreached[..], [crate::Unreached::Otherwise { .. }]), "{:?}", reads.unreached);
+}
+
+#[test]
+fn reads_alone_and_writes_alone_do_not_answer_a_need_of_both() {
+    for operation in ["read", "write"] {
+        let mut builder = mixed_at(&[5.0; 3], 30, 0.3);
+        builder.edit_cell("c", |cell| {
+            cell.operation = operation.into();
+            cell.write_percent = None;
+        });
+        let summary = summarise(&builder.record());
+        assert!(summary.verdicts.is_empty(), "{operation}: {:?}", summary.verdicts);
+        assert!(summary.cells.iter().all(|cell| cell.line.is_none()));
+    }
+    let mut damaged = mixed_at(&[5.0; 3], 30, 0.3);
+    damaged.edit_cell("c", |cell| cell.write_percent = None);
+    assert!(summarise(&damaged.record()).verdicts.is_empty(), "a mix of unknown shares");
+}
+
+#[test]
+fn the_device_of_a_mix_is_held_against_both_its_parts() {
+    let judged = |of_line, taken, read| {
+        let mut builder = mixed_at(&[of_line; 3], 30, 0.3);
+        builder.edit_reps("c", device(taken, read));
+        let reads = reads_of(&builder);
+        (reads.judgement, reads.cause)
+    };
+    assert_eq!(judged(1.5, 0.3, 0.7).0, Judgement::Feeds);
+    let lost = judged(1.5, 0.1, 0.7);
+    assert!(matches!(lost.1, Cause::Flagged(Flag::NotWritten { .. })), "{lost:?}");
+    assert_eq!(judged(0.5, 0.3, 0.7).0, Judgement::Starves);
+    let crowded = judged(0.5, 0.3, 1.4);
+    assert!(matches!(crowded.1, Cause::Flagged(Flag::OthersRead { .. })), "{crowded:?}");
+}
+
+#[test]
+fn what_a_mix_moves_is_told_as_read_and_as_written() {
+    let data = &summarise(&mixed_at(&[1.1, 1.11, 1.12], 30, 0.3).record()).datasets[0];
+    let read = data.reads_per_byte.unwrap() * data.dataset.bytes as f64;
+    assert!((read / data.written_over_bytes - 7.0 / 3.0).abs() < 1e-3, "{data:?}");
+    assert!(data.reads > 0 && data.written_bytes == 0);
 }
 
 #[test]

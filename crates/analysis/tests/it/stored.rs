@@ -7,6 +7,7 @@ mod build;
 use std::path::{Path, PathBuf};
 
 use analysis::{EpochNote, NoVerdict, OrderFact, Summary, summarise};
+use feed::Flow;
 use record::RunRecord;
 
 use crate::on_disk;
@@ -101,5 +102,5 @@ fn nothing_but_reads_of_samples_is_held_against_the_line() {
     assert_eq!(summary.verdicts.len(), 2, "{:?}", summary.verdicts);
     let [vault] = &summary.unjudged[..] else { panic!("{:?}", summary.unjudged) };
     let operations = ["checkpoint", "restore"].map(str::to_owned).to_vec();
-    assert_eq!(vault.reason, NoVerdict::NothingRead { operations });
+    assert_eq!(vault.reason, NoVerdict::OthersMoved { asked: Flow::Reads, operations });
 }

@@ -74,6 +74,7 @@ impl Check<'_> {
         match self.operation {
             Operation::Read
             | Operation::Write
+            | Operation::Mix
             | Operation::Checkpoint
             | Operation::Restore
             | Operation::Copy => {

@@ -21,7 +21,7 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) show: ShowArgs,
     /// With --format svg or png, which plot: throughput, percentiles, tradeoff, heatmap, over-time, sizes, roofline, ranks,
-    /// layouts, epochs, checkpoints, or one of a training load: training-timeline, training-accelerators,
+    /// plane, layouts, epochs, checkpoints, or one of a training load: training-timeline, training-accelerators,
     /// training-readers, training-waits
     #[arg(long, default_value = "throughput")]
     pub(crate) plot: String,

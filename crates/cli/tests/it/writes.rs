@@ -81,3 +81,19 @@ fn blocks_are_written_to_a_real_server_as_durable_as_is_asked() {
         assert!(count(&rep, "verified") > 0, "{rep}");
     }
 }
+
+#[test]
+fn a_mix_reads_and_writes_a_real_server_at_once() {
+    let Some(server) = ganesha::start() else { return };
+    let bench = ganesha::bench(&server, r#"operation = "mix", mix = { write = ["30 %", "70 %"] }"#, "");
+    let text = fs::read_to_string(bench.path("s.toml")).unwrap();
+    bench.write("s.toml", &text.replace("need = { rate", "need = { write_rate = \"1 MB/s\", rate"));
+    let ended = bench.run(&["run", "s.toml"]).exits(0);
+    ended.says("30 % of them written").says("at once");
+    for rep in bench.reps() {
+        let share = count(&rep, "written_bytes") as f64 / count(&rep, "bytes") as f64;
+        let asked = if rep["cell"].as_str().unwrap().contains("write-30%") { 0.3 } else { 0.7 };
+        assert!((share - asked).abs() < 0.05, "{rep}");
+        assert!(count(&rep, "verified") > 0 && rep["errors"] == serde_json::json!({}), "{rep}");
+    }
+}

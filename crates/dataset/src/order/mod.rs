@@ -180,11 +180,12 @@ impl Order {
         let objects = &**data.objects();
         let settings = Settings::of(cell, part);
         match cell.operation() {
-            Operation::Read | Operation::Write if cell.access.is_by_index() => {
+            Operation::Read | Operation::Write | Operation::Mix if cell.access.is_by_index() => {
                 Self::of_units(data, u64::from(cell.block_bytes), &settings)
             }
             Operation::Read
             | Operation::Write
+            | Operation::Mix
             | Operation::Copy
             | Operation::Checkpoint
             | Operation::Restore => Self::of_objects(objects, u64::from(cell.block_bytes), &settings),

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::simulated::{Fault, Step};
 use backend::{ErrorKind, OpError};
-use plan::{Durability, Limit, Task};
+use plan::{Durability, Limit, Mix, Task};
 
-use crate::{MS, Sim};
+use crate::{MS, Sim, histogram};
 
 /// Writes of 4 KiB, one at a time, each of a millisecond.
 fn sim(script: impl Fn(u64) -> Step + Send + Sync + 'static) -> Sim {
@@ -73,4 +73,49 @@ fn nothing_is_read_again_after_a_signal() {
     });
     sim.stop = stop;
     assert_eq!(sim.run().counters["verified"], 0);
+}
+
+/// A mix of which 30 % are writes, one of 4 KiB at a time, each of a millisecond.
+fn mix(script: impl Fn(u64) -> Step + Send + Sync + 'static) -> Sim {
+    let mut sim = sim(script);
+    sim.cell.task = Task::Mix(Mix { write_percent: 30, durability: Durability::Data });
+    sim.objects = crate::objects(1, 1 << 20);
+    sim
+}
+
+#[test]
+fn a_mix_reads_and_writes_its_share_and_counts_both_apart() {
+    let rep = mix(|_| Step::ok(MS)).run();
+    assert_eq!((rep.counters["ops"], rep.counters["bytes"]), (99, 99 * 4096));
+    let lens = ["service_ns", "service_read_ns", "service_write_ns"].map(|name| histogram(&rep, name).len());
+    // The last operation began inside the window, and ended as it closed.
+    assert_eq!((lens[0], lens[1] + lens[2]), (100, 100));
+    let written = rep.counters["written_bytes"] / 4096;
+    assert!((29..=31).contains(&written) && lens[2].abs_diff(written) <= 1, "{written} of 99, {lens:?}");
+    assert!(rep.errors.is_empty() && rep.epochs.is_empty(), "{rep:?}");
+}
+
+#[test]
+fn of_a_mix_writes_alone_are_read_again_and_found_lost() {
+    let kept = |fault: Option<Fault>| {
+        let mut sim = mix(move |_| Step { latency_ns: MS, fault });
+        (sim.cell.queue_depth, sim.cell.submit_batch) = (16, 16);
+        let rep = sim.run();
+        (rep.counters["verified"], rep.errors.get("corrupt").copied().unwrap_or(0))
+    };
+    let (verified, corrupt) = kept(None);
+    // Of each worker eight at most; of 16 places some hold reads.
+    assert!((1..=8).contains(&verified) && corrupt == 0, "{verified} {corrupt}");
+    assert_eq!(kept(Some(Fault::Corrupt)), (verified, verified), "every write was changed");
+}
+
+#[test]
+fn what_a_mix_reads_and_writes_does_not_depend_on_its_depth() {
+    let written = |depth| {
+        let mut sim = mix(|_| Step::ok(MS));
+        (sim.cell.queue_depth, sim.cell.submit_batch) = (depth, depth);
+        sim.limit = Limit::Bytes { bytes: 256 * 4096 };
+        sim.run().counters["written_bytes"] / 4096
+    };
+    assert_eq!([1, 4, 16].map(written), [written(1); 3], "a whole pass over 256 blocks");
 }

@@ -162,6 +162,7 @@ fn cell() -> Cell {
         retries: 2,
         cache: "cold".into(),
         durability: Some("data".into()),
+        write_percent: Some(30),
         auto_group: Some(0),
         axes: vec![AxisWords {
             name: "block_size".to_owned(),

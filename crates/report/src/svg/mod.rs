@@ -16,6 +16,7 @@ mod label;
 mod over_time;
 mod percentiles;
 mod place;
+mod plane;
 mod ranks;
 mod roofline;
 mod scale;
@@ -78,6 +79,7 @@ pub fn plots(summary: &Summary, over_time: &[OverTime]) -> Result<Vec<Plot>, Ren
         sizes::chart(summary),
         roofline::chart(summary),
         ranks::chart(summary),
+        plane::chart(summary),
     ];
     let charts = charts.into_iter().chain(stored::charts(summary)).chain(training::charts(summary));
     charts.flatten().map(|chart| plot(chart, &summary.head.run_id)).collect()

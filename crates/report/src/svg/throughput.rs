@@ -77,10 +77,11 @@ fn scales(marks: &[Vec<Mark>]) -> Vec<(Scale, RateUnit)> {
 }
 
 fn depth_words(shown: &Shown<'_>) -> &'static str {
-    match shown.panel.operation.as_str() {
+    match shown.panel.pieces.operation.as_str() {
         // A file under way may have several reads outstanding.
         "read_file" => "files under way",
         "write" => "queue depth (writes outstanding in the client)",
+        "mix" => "queue depth (reads and writes outstanding in the client)",
         _ => "queue depth (reads outstanding in the client)",
     }
 }

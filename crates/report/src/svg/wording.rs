@@ -1,6 +1,7 @@
 //! Words of a plot: title, subtitles, labels, description.
 
 use analysis::{CellSummary, Curve, LineAt, Summary};
+use feed::Flow;
 
 use super::sheet::subtitle_columns;
 use crate::head;
@@ -10,7 +11,8 @@ use crate::words::{self, machine::machine};
 /// What a rate below the line means.
 pub(super) fn too_slow(summary: &Summary) -> &'static str {
     match &summary.need {
-        Ok(need) if need.writes => "writes are too slow",
+        Ok(need) if need.flow() == Flow::Writes => "writes are too slow",
+        Ok(need) if need.flow() == Flow::Both => "reads or writes are too slow",
         _ => "accelerators starve",
     }
 }

@@ -1,6 +1,6 @@
 //! Panels and curves of throughput against depth.
 
-use analysis::{Caching, Curve, Distinction, Panel, Shape, TierSize, Treatment, WayApart};
+use analysis::{Caching, Curve, Distinction, Panel, Pieces, Shape, TierSize, Treatment, WayApart};
 use feed::{Operation, Words as _};
 use record::Axis;
 
@@ -38,7 +38,7 @@ pub(crate) fn parts(panel: &Panel) -> [String; 7] {
         panel.layout.clone().unwrap_or_default(),
         samples,
         form::all(&panel.form),
-        pieces(&panel.operation, panel.block_bytes),
+        pieces(&panel.pieces),
         panel.access.clone(),
         page_cache,
         tier,
@@ -52,7 +52,7 @@ fn said(parts: &[String]) -> String {
 
 /// What sets one way of reading apart from another: `256 KiB samples, random`.
 pub(crate) fn way(apart: &WayApart) -> String {
-    let pieces = apart.pieces.as_ref().map(|(operation, bytes)| pieces(operation, *bytes));
+    let pieces = apart.pieces.as_ref().map(pieces);
     let parts = [
         apart.layout.clone(),
         apart.sample_bytes.map(samples),
@@ -69,12 +69,13 @@ fn samples(bytes: f64) -> String {
     format!("{} samples", feed::format_bytes(bytes.round() as u64))
 }
 
-/// `128 KiB blocks`, `files in 128 KiB pieces`, `writes of 128 KiB blocks`.
-fn pieces(operation: &str, block_bytes: u64) -> String {
-    let block = feed::format_bytes(block_bytes);
-    match Operation::of_word(operation) {
-        Some(Operation::ReadFile) => format!("files in {block} pieces"),
-        Some(Operation::Write) => format!("writes of {block} blocks"),
+/// `128 KiB blocks`, `files in 128 KiB pieces`, `writes of 128 KiB blocks`, `128 KiB blocks, 30 % of them written`.
+fn pieces(of: &Pieces) -> String {
+    let block = feed::format_bytes(of.block_bytes);
+    match (Operation::of_word(&of.operation), of.write_percent) {
+        (Some(Operation::ReadFile), _) => format!("files in {block} pieces"),
+        (Some(Operation::Write), _) => format!("writes of {block} blocks"),
+        (_, Some(percent)) => format!("{block} blocks, {percent} % of them written"),
         _ => format!("{block} blocks"),
     }
 }

@@ -4,7 +4,7 @@ use analysis::{
     Cause, ClearsOtherwise, Condition, Flag, LoadScope, NoLine, NoVerdict, NothingMeasured, Percentile,
     Played, ReadVerdict, Scope, Unreached,
 };
-use feed::{Durability, counted_noun, format_bps, format_bytes, group_digits};
+use feed::{Durability, Flow, counted_noun, format_bps, format_bytes, group_digits};
 use record::CheckpointPlan;
 
 use super::share::{of_line, percent, utilization};
@@ -252,8 +252,13 @@ pub(crate) fn no_verdict(why: &NoVerdict) -> String {
             let named = if *named == 0 { "none".to_owned() } else { named.to_string() };
             format!("jobs of up to {played} were played, the need names {named}: no verdict")
         }
-        NoVerdict::NothingRead { operations } => {
-            format!("no sample was read ({}): not judged against the line", operations.join(", "))
+        NoVerdict::OthersMoved { asked, operations } => {
+            let missing = match asked {
+                Flow::Reads => "no sample was read",
+                Flow::Writes => "nothing was written",
+                Flow::Both => "nothing was read and written at once",
+            };
+            format!("{missing} ({}): not judged against the line", operations.join(", "))
         }
         NoVerdict::NothingAsked => {
             "the need asks for checkpoints alone, and none is written there".to_owned()
@@ -308,6 +313,10 @@ fn condition(of: &Condition) -> String {
         Condition::WholeFiles { names_dropped } => {
             let names = if *names_dropped { "" } else { ", names possibly in memory" };
             format!("files opened one by one{names}")
+        }
+        Condition::Mixed { read_bps, write_bps } => {
+            let [read, written] = [read_bps, write_bps].map(|bps| feed::format_bps(*bps));
+            format!("{read} read and {written} written at once")
         }
         Condition::Kept(durability) => kept(*durability).to_owned(),
         Condition::HugePages => "into buffers of huge pages, which loaders do not have".to_owned(),

@@ -72,10 +72,11 @@ pub(super) fn resolve(
         for task in tasks {
             let default = default_choice(*engine, task.operation, subject.facts);
             let choices = written.clone().unwrap_or_else(|| vec![default]);
-            if written.is_none()
-                && let Some(problem) = refuse_for_path(default, subject)
-            {
-                problems.push(problem);
+            if written.is_none() {
+                problems.extend(match task.operation {
+                    Operation::Mix => refuse_mix_of_path(subject),
+                    _ => refuse_for_path(default, subject),
+                });
             }
             // Of one path all operations have the same list; what a task cannot take has been refused
             // above.
@@ -109,6 +110,8 @@ fn default_choice(engine: Engine, operation: Operation, facts: &PathFacts) -> Ch
     let cache = match (operation, engine) {
         (Operation::Stat | Operation::GetAttr | Operation::List, _) => Cache::Warm,
         (Operation::Write, _) if facts.direct_align_bytes.is_none() => Cache::Warm,
+        // Where there is no direct I/O it is refused: through the page cache reads would find what is written beside them.
+        (Operation::Mix, _) => Cache::Bypass,
         // A map is the page cache; direct I/O through it does not exist.
         (_, Engine::Mmap) => Cache::Cold,
         // Bypass by default: it needs no eviction, no root, and a machine with much memory cannot fake it.
@@ -154,8 +157,10 @@ fn is_about_pages(cache: Cache) -> bool {
 }
 
 fn refuse_for_task(choice: Choice, task: Task, tasks: usize) -> Option<Problem> {
-    if task.operation == Operation::Write {
-        return refuse_for_writes(choice, task, tasks);
+    match task.operation {
+        Operation::Write => return refuse_for_writes(choice, task, tasks),
+        Operation::Mix => return refuse_for_mix(choice, task, tasks),
+        _ => {}
     }
     let span = choice.span.filter(|_| is_about_pages(choice.cache) && !task.operation.reads_bytes())?;
     let message = format!("{} means nothing for `{}`", choice.words(), task.operation.name());
@@ -181,6 +186,28 @@ fn refuse_for_writes(choice: Choice, task: Task, tasks: usize) -> Option<Problem
                 "write cache = \"bypass\", or \"warm\" for writes through the page cache{several}"
             )),
     )
+}
+
+/// Reads through the page cache would find there what is written beside them.
+fn refuse_for_mix(choice: Choice, task: Task, tasks: usize) -> Option<Problem> {
+    let span = choice.span.filter(|_| choice.cache != Cache::Bypass)?;
+    let several = if tasks > 1 { "; or measure the operations in scenarios of their own" } else { "" };
+    let problem = Problem::new(format!("{} and a mix: reads would come from memory", choice.words()));
+    let problem = problem
+        .at(span, "goes through the page cache")
+        .also_if(task.span, "reads what lies beside what it writes");
+    Some(problem.help(format!("write cache = \"bypass\", or remove it{several}")))
+}
+
+/// The same of a path where nothing goes past it.
+fn refuse_mix_of_path(subject: &Subject<'_>) -> Option<Problem> {
+    let Subject { at, facts, .. } = *subject;
+    let file_system = &facts.file_system;
+    let has_direct = facts.direct_align_bytes.is_some() && !facts.in_memory;
+    let problem = Problem::new(format!("a mix goes past the page cache, and {file_system} does not let it"));
+    let problem = problem.at(at, "this path");
+    let help = "measure what is read and what is written by itself: load.operation = [\"read\", \"write\"]";
+    (!has_direct).then(|| problem.help(help))
 }
 
 fn refuse_for_engine(choice: Choice, engine: Engine, at: Option<Span>) -> Option<Problem> {

@@ -1,6 +1,6 @@
 //! Every combination of a target's axes, as cells.
 
-use plan::{Access, Cache, Cell, Engine, Layout, Operation, Task};
+use plan::{Access, Cache, Cell, Engine, Layout, Mix, Operation, Task};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::host::HostFacts;
@@ -89,7 +89,8 @@ pub(super) fn refuse_too_many(
     let of_way = |target: &Resolved<'_>, way: &Way| {
         let buffers = load.blocks.count(way.operation)
             * load.pages.count(way.operation.moves_bytes())
-            * load.durability.count(way.operation == Operation::Write);
+            * load.durability.count(way.operation.writes_blocks())
+            * load.mix.count(way.operation);
         let caches: usize =
             way.caches.iter().map(|cache| load.fadvise.count(may_take_advice(target, way, *cache))).sum();
         (buffers * caches * connections(target) * target.tiers.len()) as u128
@@ -108,6 +109,7 @@ pub(super) fn lists(targets: &[&Resolved<'_>], datasets: &Datasets, load: &Load)
         list(load.blocks.span, load.blocks.count(Operation::Read), "block sizes"),
         list(load.pages.span, load.pages.count(true), "kinds of pages"),
         list(load.durability.span, load.durability.count(true), "kinds of durability"),
+        list(load.mix.span, load.mix.count(Operation::Mix), "shares of writes"),
         list(load.fadvise.span, load.fadvise.count(true), "kinds of advice"),
         list(load.orders.span, load.orders.count(), "access orders"),
     ];
@@ -157,6 +159,7 @@ struct Curve<'a> {
     block: usize,
     pages: usize,
     durability: usize,
+    mix: usize,
     access: usize,
     cache: usize,
     fadvise: usize,
@@ -166,13 +169,14 @@ struct Curve<'a> {
 }
 
 /// Lengths of the axes of one operation by one engine, the slowest first.
-fn lengths(way: &Way, resolved: &Resolved<'_>, shared: &Shared<'_>) -> [usize; 10] {
+fn lengths(way: &Way, resolved: &Resolved<'_>, shared: &Shared<'_>) -> [usize; 11] {
     let Shared { datasets, load, .. } = *shared;
     [
         datasets.samples.len(),
         load.blocks.count(way.operation),
         load.pages.count(way.operation.moves_bytes()),
-        load.durability.count(way.operation == Operation::Write),
+        load.durability.count(way.operation.writes_blocks()),
+        load.mix.count(way.operation),
         load.orders.count(),
         way.caches.len(),
         // Whether a cell takes advice depends on its data too: where it does not, `Curve::at` keeps one cell of these.
@@ -194,14 +198,28 @@ fn curves_of<'a>(
     // that of the digits.
     (0..lengths.iter().product()).map(move |number: usize| {
         let mut rest = number;
-        let mut digits = [0; 10];
+        let mut digits = [0; 11];
         for (digit, length) in digits.iter_mut().zip(lengths).rev() {
             *digit = rest % length;
             rest /= length;
         }
-        let [dataset, block, pages, durability, access, cache, fadvise, tier, series, connection] = digits;
+        let [dataset, block, pages, durability, mix, access, cache, fadvise, tier, series, connection] =
+            digits;
         let series = &shared.load.schedule.series[series];
-        Curve { way, dataset, block, pages, durability, access, cache, fadvise, tier, series, connection }
+        Curve {
+            way,
+            dataset,
+            block,
+            pages,
+            durability,
+            mix,
+            access,
+            cache,
+            fadvise,
+            tier,
+            series,
+            connection,
+        }
     })
 }
 
@@ -241,7 +259,8 @@ impl<'a> Curve<'a> {
             layout: sample.layout.filter(|layout| datasets.layouts > 1 || *layout != Layout::Files),
             block,
             pages: load.pages.at(self.pages, operation.moves_bytes()),
-            durability: load.durability.at(self.durability, operation == Operation::Write),
+            durability: load.durability.at(self.durability, operation.writes_blocks()),
+            write_percent: load.mix.at(self.mix, operation, sample),
             access: load.orders.access(order, &self.series.load, depth),
             cache,
             fadvise: load.fadvise.at(self.fadvise, is_advised),
@@ -297,8 +316,7 @@ fn cell(index: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, sh
     Cell {
         dataset: shared.datasets.of_operation(point.dataset, point.operation),
         // `load.operation` takes no copy and no checkpoint, by its vocabulary.
-        task: Task::plain(point.operation)
-            .unwrap_or_else(|| Task::Write(point.durability.unwrap_or_default())),
+        task: task(point),
         load: point.load,
         advice: point.fadvise.unwrap_or(point.lane.advice),
         pages: point.pages.unwrap_or_default(),
@@ -314,12 +332,22 @@ fn cell(index: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, sh
     }
 }
 
+/// What a cell does. `load.operation` takes no copy and no checkpoint, by its vocabulary.
+fn task(point: &Point<'_>) -> Task {
+    let durability = point.durability.unwrap_or_default();
+    match (Task::plain(point.operation), point.write_percent) {
+        (Some(task), _) => task,
+        (None, Some(write_percent)) => Task::Mix(Mix { write_percent, durability }),
+        (None, None) => Task::Write(durability),
+    }
+}
+
 /// Requests in one submission: as written, where the engine submits in batches; else all that a thread has outstanding,
 /// unless the block layer would merge them.
 fn submit_batch(resolved: &Resolved<'_>, point: &Point<'_>, per_thread: u32, load: &Load) -> u32 {
     let merged = resolved.target.config.is_storage()
         && resolved.network.is_none()
-        && matches!(point.operation, Operation::Read | Operation::Write)
+        && (point.operation == Operation::Read || point.operation.writes_blocks())
         && is_in_order(point)
         && point.cache == Cache::Bypass;
     match load.written.submit_batch.given() {

@@ -1,5 +1,6 @@
 //! A scenario whose need is checkpoints alone: nothing is read but what is restored.
 
+use feed::Flow;
 use plan::Plan;
 
 use crate::diagnostic::{Problem, Problems, Span};
@@ -20,7 +21,7 @@ pub(super) fn plan(
     problems: &mut Problems,
 ) -> Option<Plan> {
     refuse_reads(written, problems);
-    let (tasks, devices) = (task::tasks(written), device::Devices::of(written, host));
+    let (tasks, devices) = (task::tasks(written, Flow::Reads), device::Devices::of(written, host));
     Scenario { document: written, tasks: &tasks, devices: &devices }.refuse_keys(problems);
     let tiers = tier::resolve(written, host, problems);
     let targets = targets::resolve(written, &tasks, &tiers?, host, problems);

@@ -125,7 +125,7 @@ fn able_engines(refused: Engine, operation: Operation, tasks: &[Task]) -> String
         .map(|engine| format!("engine = \"{engine}\""))
         .collect();
     match (engines.as_slice(), operation) {
-        ([], Operation::Write) => {
+        ([], Operation::Write | Operation::Mix) => {
             format!("objects are replaced whole: `checkpoint` writes such{several}")
         }
         ([], _) => format!(

@@ -110,7 +110,7 @@ pub(super) fn refuse_unjudged(
     let judged = load.tasks.iter().any(|task| {
         let mut lines = datasets.samples.iter().map(|sample| line(sample.bytes));
         let reaches = |line| load.schedule.series.iter().any(|of| pace::reaches_line(&of.load, line));
-        need.is_none_or(|need| need.is_of(task.operation)) && lines.any(reaches)
+        need.is_none_or(|need| task.operation.flow() == Some(need.flow())) && lines.any(reaches)
     });
     if !judged {
         let problem = Problem::new("`gate.feeds` could never be met: no cell is held against the line")

@@ -155,7 +155,7 @@ fn too_large(key: &str, batch: &Entry<Depth>, (most, depth): (u32, u32), load: &
 /// several samples each, so their size does not follow from a sample's; a whole file is read in as many blocks
 /// as it takes.
 pub(super) fn blocks(datasets: &Datasets, blocks: &Blocks, tasks: &[Task], problems: &mut Problems) {
-    let has_blocks = |task: &Task| matches!(task.operation, Operation::Read | Operation::Write);
+    let has_blocks = |task: &Task| task.operation.moves_bytes() && task.operation != Operation::ReadFile;
     if !tasks.iter().any(has_blocks) || datasets.fits(blocks) {
         return;
     }

@@ -1,15 +1,16 @@
 //! Operations, depths, blocks and access orders that every target shares.
 
-use plan::{Advice, Durability, Pages};
+use feed::Need;
+use plan::{Advice, Durability, Operation, Pages};
 
-use crate::diagnostic::Span;
+use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::Axis;
 use crate::reader::{Field, Plain};
 use crate::table::Keys as _;
 use crate::written::Load as Written;
 
 use super::access::Orders;
-use super::block::Blocks;
+use super::block::{Blocks, Sample};
 use super::schedule::Schedule;
 use super::task::Task;
 
@@ -24,9 +25,60 @@ pub(super) struct Load {
     pub(super) blocks: Blocks,
     pub(super) pages: Choices<Pages>,
     pub(super) durability: Choices<Durability>,
+    pub(super) mix: Shares,
     pub(super) fadvise: Choices<Advice>,
     /// Whether the accelerators of a job wait for each other for checkpoints: one thread alone can let them.
     pub(super) together: bool,
+}
+
+/// Shares of a mix that are written.
+#[derive(Debug)]
+pub(super) struct Shares {
+    /// Percents as written; the share of the need where there are none.
+    listed: Vec<u8>,
+    need: Option<Need>,
+    pub(super) span: Option<Span>,
+}
+
+impl Shares {
+    /// As written, or by a need of both; `None` where it was wrong, or where nothing says it, after saying so.
+    pub(super) fn of(
+        written: &Written,
+        tasks: &[Task],
+        need: Option<&Need>,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let table = written.mix.entry()?.map(|entry| &entry.value);
+        let listed = table.map_or(Some(Vec::new()), |table| table.write.value_or(Vec::new()))?;
+        let mixes = tasks.iter().find(|task| task.operation == Operation::Mix);
+        if let (Some(task), true) = (mixes, listed.is_empty())
+            && need.is_some_and(|need| need.write_bps.is_none())
+        {
+            let problem = Problem::new("how much of a mix is written? Neither the load says it nor the need");
+            let place = task.span.or(written.mix.span()).unwrap_or_default();
+            problems.push(problem.at(place, "reads and writes").help(
+                "write load.mix = { write = \"30 %\" }, or need = { rate = \"2 GB/s\", write_rate = \"500 MB/s\" }",
+            ));
+            return None;
+        }
+        Some(Self { listed, need: need.cloned(), span: written.mix.span() })
+    }
+
+    /// The share of a cell, percent; `None` of one that does not mix.
+    pub(super) fn at(&self, index: usize, operation: Operation, sample: Sample) -> Option<u8> {
+        let mixes = operation == Operation::Mix;
+        let by_need = || {
+            let share = self.need.as_ref()?.write_share(sample.bytes? as f64)?;
+            // A need of both asks for some of each.
+            Some((share * 100.0).round().clamp(1.0, 99.0) as u8)
+        };
+        mixes.then(|| self.listed.get(index).copied().or_else(by_need)).flatten()
+    }
+
+    /// Number of shares.
+    pub(super) fn count(&self, operation: Operation) -> usize {
+        if operation == Operation::Mix { self.listed.len().max(1) } else { 1 }
+    }
 }
 
 /// A list that some kinds of cell take, and others cannot.
@@ -64,7 +116,7 @@ pub(super) fn resolve(
     written: &Written,
     tasks: Vec<Task>,
     (schedule, orders): (Schedule, Orders),
-    blocks: Blocks,
+    (blocks, mix): (Blocks, Shares),
 ) -> Option<Load> {
     // Every key at once, so that none can be forgotten that nothing here reads by name.
     if written.is_wrong() {
@@ -78,6 +130,7 @@ pub(super) fn resolve(
         blocks,
         pages: Choices::of(&written.pages)?,
         durability: Choices::of(&written.durability)?,
+        mix,
         fadvise: Choices::of(&written.fadvise)?,
         together: false,
     })

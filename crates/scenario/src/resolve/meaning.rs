@@ -73,8 +73,12 @@ impl Scenario<'_> {
                 (!moves).then(|| self.tasks.iter().map(|task| (task.span, "moves no bytes")).collect())
             }
             Only::Writes => {
-                let writes = self.tasks.iter().any(|task| task.operation == Operation::Write);
+                let writes = self.tasks.iter().any(|task| task.operation.writes_blocks());
                 (!writes).then(|| vec![(load.operation.span(), "writes none")])
+            }
+            Only::Mixed => {
+                let mixed = self.tasks.iter().any(|task| task.operation == Operation::Mix);
+                (!mixed).then(|| vec![(load.operation.span(), "mixes none")])
             }
             Only::WholeObjects => {
                 let whole = self.tasks.iter().any(|task| task.operation == Operation::ReadFile);
@@ -227,14 +231,14 @@ const PACED: Rule = Rule {
     help: "measure it in a scenario of its own, with load.mode = \"closed\"",
 };
 const TRAINING: Rule = Rule {
-    allows: Operation::reads_bytes,
-    message: "`{}` feeds no training job: it reads no bytes",
-    asks: "reads no bytes",
+    allows: |operation| operation.reads_bytes() && !operation.writes_blocks(),
+    message: "`{}` feeds no training job: it does not read alone",
+    asks: "does not read alone",
     because: "plays a job",
     ..PACED
 };
 const EXISTING: Rule = Rule {
-    allows: |operation| operation != Operation::Write,
+    allows: |operation| !operation.writes_blocks(),
     message: "`{}` would change data of the user's, which feedline never does",
     asks: "writes over them",
     because: "here the data is the user's",

@@ -67,7 +67,7 @@ pub(crate) fn plan(
         return checkpoints_alone::plan(name, written, need.clone(), host, problems);
     }
     let devices = device::Devices::of(written, host);
-    let tasks = task::tasks(written);
+    let tasks = task::tasks(written, need::asks(&written.need));
     let order = order::resolve(written, &tasks, host, problems);
     let datasets = dataset::resolve(written, need.as_ref(), &devices, (&tasks, order), problems);
     if let Some((need, datasets)) = need.as_ref().zip(datasets.as_ref()) {
@@ -200,6 +200,7 @@ fn load(
     // A checkpoint is due when the last accelerator has ended a step, which one thread alone can know
     // without asking others.
     let together = written.checkpoint.is_written() || checkpoint_need::table(&written.need).is_some();
-    let load = load::resolve(&written.load, tasks.to_vec(), (schedule, orders?), blocks?)?;
+    let mix = load::Shares::of(&written.load, tasks, need, problems);
+    let load = load::resolve(&written.load, tasks.to_vec(), (schedule, orders?), (blocks?, mix?))?;
     Some(load::Load { together, ..load })
 }

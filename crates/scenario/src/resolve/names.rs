@@ -128,6 +128,8 @@ pub(super) struct Point<'a> {
     pub(super) pages: Option<Pages>,
     /// What is promised of a write, where the name says it.
     pub(super) durability: Option<Durability>,
+    /// Share of the blocks that are written, of a mix.
+    pub(super) write_percent: Option<u8>,
     pub(super) access: Access,
     pub(super) cache: Cache,
     /// Advice to the kernel, where the name says it.
@@ -167,6 +169,9 @@ pub(super) fn of_reads(resolved: &Resolved<'_>, point: &Point<'_>, threads: u32)
         .with(point.operation.moves_bytes().then_some(point.block.bytes), Name::block)
         .with(point.pages.map(Pages::name), |name, pages| {
             name.word(format!("{pages}-pages")).axis("pages", pages, "")
+        })
+        .with(point.write_percent, |name, percent| {
+            name.word(format!("write-{percent}%")).axis("mix", &percent, "%")
         })
         .with(point.durability.map(Durability::name), |name, durability| {
             name.word(format!("kept-{durability}")).axis("durability", durability, "")

@@ -1,6 +1,6 @@
 //! The need: one of its forms, and all keys of that form.
 
-use feed::{NeedError, NeedSpec, UTILIZATION_DEFAULT};
+use feed::{Flow, NeedError, NeedSpec, UTILIZATION_DEFAULT};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::reader::{Entry, Field};
@@ -22,43 +22,45 @@ struct Form {
 
 // A table and not four parsers: a key that is allowed in one form and forgotten in another would otherwise
 // be ignored there.
-const FORMS: [Form; 5] = [
+const FORMS: [Form; 4] = [
     Form {
         name: "a workload profile",
         own: &["workload", "accelerator"],
         required: &["workload", "accelerator", "count"],
-        optional: &["hosts", "utilization", "hold", "scope", "checkpoint"],
+        optional: &["hosts", "utilization", "hold", "scope", "write_rate", "checkpoint"],
         spec: profile,
     },
     Form {
         name: "a rate",
         own: &["rate"],
         required: &["rate"],
-        optional: &["utilization", "checkpoint"],
+        optional: &["utilization", "write_rate", "checkpoint"],
         spec: rate,
-    },
-    Form {
-        name: "a rate of writes",
-        own: &["write_rate"],
-        required: &["write_rate"],
-        optional: &["utilization", "checkpoint"],
-        spec: write_rate,
     },
     Form {
         name: "a batch and its step time",
         own: &["batch", "step_time", "sample_size"],
         required: &["batch", "step_time", "sample_size", "count"],
-        optional: &["hosts", "utilization", "hold", "scope", "checkpoint"],
+        optional: &["hosts", "utilization", "hold", "scope", "write_rate", "checkpoint"],
         spec: batch,
     },
     Form {
         name: "tokens per second",
         own: &["tokens_per_second", "token_size"],
         required: &["tokens_per_second", "token_size"],
-        optional: &["hosts", "utilization", "scope", "checkpoint"],
+        optional: &["hosts", "utilization", "scope", "write_rate", "checkpoint"],
         spec: tokens,
     },
 ];
+
+/// What stands beside no reads.
+const WRITES: Form = Form {
+    name: "a rate of writes",
+    own: &["write_rate"],
+    required: &["write_rate"],
+    optional: &["utilization", "checkpoint"],
+    spec: write_rate,
+};
 
 /// What stands beside checkpoints where nothing is read.
 const ALONE: Form = Form {
@@ -85,6 +87,10 @@ pub(super) fn resolve(document: &Document, problems: &mut Problems) -> Option<fe
     let need = spec.and_then(|spec| spec.resolve().map_err(|error| impossible(entry, &error)));
     let need = need.map_err(|problem| problems.push(problem)).ok()?;
     let Need::Table(table) = &entry.value else { return Some(need) };
+    let need = match (asks(&document.need), table.write_rate.given()) {
+        (Flow::Both, Some(rate)) => need.with_writes(rate.value.0).ok()?,
+        _ => need,
+    };
     let need = match table.hold.optional()? {
         Some(hold) => need.holding(hold),
         None => need,
@@ -93,10 +99,24 @@ pub(super) fn resolve(document: &Document, problems: &mut Problems) -> Option<fe
     Some(feed::Need { scope: table.scope.value_or(feed::Scope::default())?, checkpoint, ..need })
 }
 
-/// Whether a need asks for checkpoints, and by none of its keys for reads.
+/// Whether a need asks for checkpoints, and by none of its keys for reads or writes.
 pub(crate) fn is_of_checkpoints_alone(need: &Field<Need>) -> bool {
     let Some(Need::Table(table)) = need.given().map(|entry| &entry.value) else { return false };
-    table.checkpoint.key().is_some() && FORMS.iter().all(|form| !is_written(table, form))
+    table.checkpoint.key().is_some() && !is_written(table, &WRITES) && !asks_reads(table)
+}
+
+/// What a need asks for, by the keys that were written.
+pub(super) fn asks(need: &Field<Need>) -> Flow {
+    let Some(Need::Table(table)) = need.given().map(|entry| &entry.value) else { return Flow::Reads };
+    match (is_written(table, &WRITES), asks_reads(table)) {
+        (false, _) => Flow::Reads,
+        (true, false) => Flow::Writes,
+        (true, true) => Flow::Both,
+    }
+}
+
+fn asks_reads(table: &NeedTable) -> bool {
+    FORMS.iter().any(|form| is_written(table, form))
 }
 
 /// A need of checkpoints without any reads.
@@ -157,8 +177,11 @@ fn place(entry: &Entry<Need>, error: &NeedError) -> Span {
 fn from_table(entry: &Entry<Need>, table: &NeedTable, problems: &mut Problems) -> Option<NeedSpec> {
     let keys = table.keys();
     let written = |name: &&str| keys.iter().find(|key| key.name == *name).and_then(|key| key.at);
-    let forms: Vec<_> =
-        FORMS.iter().filter_map(|form| form.own.iter().find_map(written).map(|span| (form, span))).collect();
+    let place = |form: &'static Form| Some((form, form.own.iter().find_map(written)?));
+    let mut forms: Vec<_> = FORMS.iter().filter_map(place).collect();
+    if forms.is_empty() {
+        forms.extend(place(&WRITES));
+    }
     match forms.as_slice() {
         [] => {
             let problem = Problem::new("`need` does not say what the accelerators consume");

@@ -1,5 +1,6 @@
 //! What a scenario does over and over, and when.
 
+use feed::Flow;
 use plan::{Layout, Operation};
 
 use crate::diagnostic::Span;
@@ -29,7 +30,7 @@ pub(super) fn deepest(written: &Written) -> Option<u32> {
 
 /// What is done over and over. Where that was wrong, the rest is looked at as if blocks were read; a training job takes
 /// whole files unless something else is written, or samples lie in shards.
-pub(super) fn tasks(document: &Document) -> Vec<Task> {
+pub(super) fn tasks(document: &Document, asked: Flow) -> Vec<Task> {
     let written = &document.load;
     match written.operation.given() {
         None => {
@@ -39,8 +40,12 @@ pub(super) fn tasks(document: &Document) -> Vec<Task> {
             let training = written.operation.is_absent() && mode == Mode::Training && !is_packed(document);
             let operation = match training {
                 true => Operation::ReadFile,
-                false if document.asks_writes() => Operation::Write,
-                false => Operation::Read,
+                false if document.load.mix.key().is_some() => Operation::Mix,
+                false => match asked {
+                    Flow::Reads => Operation::Read,
+                    Flow::Writes => Operation::Write,
+                    Flow::Both => Operation::Mix,
+                },
             };
             vec![Task { operation, span: span.filter(|_| training) }]
         }

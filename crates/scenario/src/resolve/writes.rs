@@ -1,6 +1,7 @@
 //! What writes ask of a target and of its data, and what a need and a load must agree on.
 
-use plan::{Cache, Durability, Emulation, Operation};
+use feed::Flow;
+use plan::{Cache, Durability, Emulation};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::words::Origin;
@@ -8,6 +9,7 @@ use crate::written::Document;
 
 use super::dataset::Datasets;
 use super::load::Load;
+use super::need;
 use super::target::Resolved;
 use super::task::Task;
 
@@ -17,7 +19,7 @@ pub(super) fn refuse(target: &Resolved<'_>, datasets: &Datasets, load: &Load, pr
     if datasets.origin == Origin::Existing {
         return;
     }
-    let writes = target.ways.iter().filter(|way| way.operation == Operation::Write);
+    let writes = target.ways.iter().filter(|way| way.operation.writes_blocks());
     let caches: Vec<Cache> = writes.flat_map(|way| way.caches.iter().copied()).collect();
     problems.extend((!caches.is_empty()).then(|| on_own_server(target, load)).flatten());
     problems.extend(caches.contains(&Cache::Warm).then(|| into_memory(target, load)).flatten());
@@ -73,27 +75,34 @@ fn unaligned(target: &Resolved<'_>, datasets: &Datasets, load: &Load) -> Option<
 
 /// Refuses a load of which nothing could answer the need.
 pub(super) fn refuse_other_need(document: &Document, tasks: &[Task], problems: &mut Problems) {
-    let of_writes = document.asks_writes();
-    // Looking names up answers no need of reads either, and is let be: it has its own table.
-    let is_write = |task: &Task| task.operation == Operation::Write;
-    let is_answered = if of_writes { tasks.iter().any(is_write) } else { !tasks.iter().all(is_write) };
+    let asked = need::asks(&document.need);
+    let is_answered = match asked {
+        // Looking names up answers no need of reads either, and is let be: it has its own table.
+        Flow::Reads => !tasks.iter().all(|task| task.operation.writes_blocks()),
+        flow => tasks.iter().any(|task| task.operation.flow() == Some(flow)),
+    };
     if is_answered {
         return;
     }
-    let (problem, needs, does, help) = if of_writes {
-        (
-            "the need is one of writes, and nothing is written",
+    let (problem, needs, does, help) = match asked {
+        Flow::Writes => (
+            "the need is one of writes alone, and none are",
             "is of writes",
-            "writes nothing",
-            "write load.operation = \"write\", or need = { rate = ... }",
-        )
-    } else {
-        (
-            "the need is one of reads, and nothing is read",
+            "writes nothing, or reads beside it",
+            "write load.operation = \"write\"; or need = { rate = ... }, with a write_rate beside it for both at once",
+        ),
+        Flow::Both => (
+            "the need is one of reads and writes at once, and nothing does both",
+            "is of both",
+            "does one of them",
+            "write load.operation = \"mix\", or add it: each alone may be fed where both together are not",
+        ),
+        Flow::Reads => (
+            "the need is one of reads, and nothing is read alone",
             "is of reads",
-            "reads nothing",
-            "write need = { write_rate = \"2 GB/s\" }, or load.operation = [\"read\", \"write\"]",
-        )
+            "writes",
+            "write need = { write_rate = \"2 GB/s\" }, with a rate beside it for both at once; or load.operation = [\"read\", \"write\"]",
+        ),
     };
     let problem = Problem::new(problem).at(document.need.span().unwrap_or_default(), needs);
     let problem = tasks.iter().fold(problem, |problem, task| problem.also_if(task.span, does));

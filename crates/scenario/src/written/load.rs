@@ -3,11 +3,12 @@
 use feed::Access;
 use plan::{Cache, Durability, Operation, Pages};
 
-use crate::diagnostic::Problems;
+use crate::diagnostic::{Problem, Problems};
 use crate::document::{Node, Value};
 use crate::list::Axis;
 use crate::offered::Offered;
-use crate::only::Only::{Bytes, ClosedLoop, Neighbours, Paced, Streams, Writes};
+use crate::only::Only::{Bytes, ClosedLoop, Mixed, Neighbours, Paced, Streams, Writes};
+use crate::percentage::WholePercent;
 use crate::reader::Written;
 use crate::table::{Table, table};
 use crate::value::{Count, Pause, Size, Whole, schema};
@@ -53,7 +54,8 @@ schema!(Depths, "queue_depth", |generator| { "anyOf": [{ "const": "auto" }, Axis
 table! {
     /// How reads are made. A list is an axis: every value is measured.
     pub(crate) struct Load {
-        /// What is done over and over. Default: read, or write where the need is one of writes; of a training load, read_file, and `read` only where every sample has
+        /// What is done over and over. Default: read, or write where the need is one of writes, mix where it is one of both or
+        /// `load.mix` is written; of a training load, read_file, and `read` only where every sample has
         /// as many blocks.
         operation: Axis<Word<Operation>>,
         /// When the next read is issued. Default: closed.
@@ -91,6 +93,8 @@ table! {
         /// Pages that the buffers of reads are made of. With huge ones a device is told less for each read, which can make
         /// direct reads of large blocks twice as fast as a loader's. Default: base.
         pages: Axis<Word<Pages>> => [Bytes],
+        /// How much of a mix is written.
+        mix: Mix => [Mixed],
         /// What the storage has promised of a write when it ends. Default: data.
         durability: Axis<Word<Durability>> => [Writes],
         /// Order of the reads. Default: shuffled_shards of the layouts webdataset and tfrecord, else shuffled_epoch.
@@ -112,6 +116,33 @@ table! {
         /// What the kernel is told of how each file is read (posix_fadvise): blocks of open files through the page cache,
         /// with io_uring and pread. Default: normal.
         fadvise: Axis<Word<FileAdvice>>,
+    }
+}
+
+table! {
+    /// How much of a load is writes, and how much reads.
+    pub(crate) struct Mix {
+        /// Share of the blocks that are written over, 1 % to 99 %; the others are read. Default: the share of the need's writes in
+        /// all that it asks for.
+        write: Axis<WholePercent>,
+    }
+}
+
+impl Table for Mix {
+    const EXAMPLE: &'static str = "{ write = \"30 %\" }";
+
+    fn check(&self, problems: &mut Problems) {
+        for item in self.write.given().into_iter().flat_map(|entry| &entry.value.0) {
+            let instead = match item.value.0 {
+                0 => "read",
+                100 => "write",
+                _ => continue,
+            };
+            let problem = Problem::new("a mix has reads and writes").at(item.span, "has one of them alone");
+            problems.push(problem.help(format!(
+                "write a share from 1 % to 99 %, and load.operation = [\"{instead}\", \"mix\"] to measure both"
+            )));
+        }
     }
 }
 

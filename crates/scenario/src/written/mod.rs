@@ -90,12 +90,6 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// Whether the need is one of writes.
-    pub(crate) fn asks_writes(&self) -> bool {
-        let Some(Need::Table(table)) = self.need.given().map(|entry| &entry.value) else { return false };
-        table.write_rate.key().is_some()
-    }
-
     /// Reads every key, reporting every mistake that needs neither other keys nor the machine.
     pub(crate) fn read(table: &document::Table, problems: &mut Problems) -> Self {
         let mut root = TableReader::root(table);

@@ -17,6 +17,7 @@ pub(crate) const EXAMPLES: &str = "write one of
 need = \"8xh100:resnet50\"
 need = { workload = \"resnet50\", accelerator = \"h100\", count = 8 }
 need = { rate = \"2.5 GB/s\" }
+need = { rate = \"2.5 GB/s\", write_rate = \"500 MB/s\" }
 need = { batch = 400, step_time = \"224ms\", sample_size = \"114660 B\", count = 8 }
 need = { tokens_per_second = 2e6, token_size = \"4 B\" }
 need = { checkpoint = { bytes = \"912 GB\", within = \"30s\" } }";
@@ -61,11 +62,13 @@ schema!(Need, "need", |generator| {
 type Accelerators = Whole<1, { feed::COUNT_MAX as u64 }>;
 
 table! {
-    /// A workload profile, a rate, a batch and its step time, or a rate of tokens; checkpoints beside any of them, or alone.
+    /// A workload profile, a rate, a batch and its step time, or a rate of tokens; writes and checkpoints beside any of them, or alone.
     #[schemars(extend("oneOf" = [
         { "required": ["workload", "accelerator", "count"] },
         { "required": ["rate"] },
-        { "required": ["write_rate"] },
+        { "required": ["write_rate"], "not": { "anyOf": [
+            { "required": ["workload"] }, { "required": ["rate"] }, { "required": ["batch"] }, { "required": ["tokens_per_second"] },
+        ] } },
         { "required": ["batch", "step_time", "sample_size", "count"] },
         { "required": ["tokens_per_second", "token_size"] },
         { "required": ["checkpoint"], "not": { "anyOf": [
@@ -92,7 +95,7 @@ table! {
         scope: Word<Scope>,
         /// Bytes or bits per second that this client must deliver.
         rate: Rate,
-        /// Bytes or bits per second that this client must be able to write, in place of reads.
+        /// Bytes or bits per second that this client must be able to write: beside what it reads, at the same time, or alone.
         write_rate: Rate,
         /// Samples that one accelerator consumes in one step.
         batch: Count,

@@ -239,6 +239,8 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("load.block_size", &[], "load.block_size=4 KiB"),
     ("load.pages", &[], "load.pages=huge"),
     ("load.durability", &["need={ write_rate = \"2 GB/s\" }"], "load.durability=full"),
+    ("load.mix", &["need={ rate = \"2 GB/s\", write_rate = \"1 GB/s\" }"], "load.mix={ write = \"30 %\" }"),
+    ("load.mix.write", &["need={ rate = \"2 GB/s\", write_rate = \"1 GB/s\" }"], "load.mix.write=30 %"),
     ("load.access", &[], "load.access=random"),
     ("load.streams", &[SHARDS], "load.streams=3"),
     ("load.shuffle_buffer", &[SHARDS], "load.shuffle_buffer=1000"),

@@ -66,6 +66,15 @@ fn writes_have_data_of_their_own_and_are_kept_in_each_way() {
 }
 
 #[test]
+fn a_need_of_reads_and_writes_is_a_mix_of_its_own_share() {
+    let both = "version = 1\nneed = { rate = \"1 GB/s\", write_rate = \"250 MB/s\" }\n\
+                targets.data = { at = \"/mnt/data/bench\" }\nload.queue_depth = 8\n";
+    let listed =
+        "load.operation = [\"read\", \"write\", \"mix\"]\nload.mix = { write = [\"10 %\", \"50 %\"] }\n";
+    insta::assert_snapshot!(format!("{}\n{}", described(both), described(&format!("{both}{listed}"))));
+}
+
+#[test]
 fn the_shortest_scenario_has_careful_defaults() {
     insta::assert_snapshot!(described(&with("")));
 }

@@ -213,6 +213,32 @@ fn writes() {
 }
 
 #[test]
+fn mixes() {
+    let of_both = |line: &str| {
+        format!("version = 1\nneed = {{ rate = \"2 GB/s\", write_rate = \"1 GB/s\" }}\n{line}\n")
+    };
+    let disk = "targets.data = { at = \"/mnt/data/bench\" }";
+    let mut shown = refusals(&[
+        "load.mix = { write = \"30 %\" }",
+        "load.operation = [\"read\", \"mix\"]",
+        "load.operation = [\"read\", \"mix\"]\nload.mix = { write = [\"0 %\", \"100 %\"] }",
+        "load.operation = \"read\"\nload.mix = { write = \"30 %\" }",
+    ]);
+    for line in [
+        "load.operation = [\"read\", \"write\"]",
+        "load.mode = \"training\"",
+        "load.cache = [\"warm\", \"bypass\"]",
+        "dataset.source = \"existing\"",
+        "targets.b = { at = \"/mnt/b\", engine = \"mmap\" }",
+        "targets.b = { at = \"s3://bucket/b\" }",
+    ] {
+        let text = of_both(&format!("{disk}\n{line}"));
+        writeln!(shown, "{}\n{}\n", refusal(&text, &[], |_| ()), "-".repeat(60)).unwrap();
+    }
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
 fn paths_that_are_slowed_down() {
     insta::assert_snapshot!(refusals(&[
         "targets.b = { at = \"/mnt/b\", emulate = { profile = \"s3-like\" } }",

@@ -55,7 +55,7 @@ pub(crate) fn accepted_keys() -> BTreeSet<String> {
                 targets.t.about._ = 1\ntargets.t.price._ = 1\ntargets.t.emulate._ = 1\n\
                 targets.t.emulate.first_byte._ = 1\ntargets.t.emulate.metadata._ = 1\n\
                 targets.t.emulate.faults._ = 1\ntargets.t.emulate.request_burst._ = 1\n\
-                targets.t.emulate.rate_burst._ = 1\nload._ = 1\ncache_tier._ = 1\ntraining._ = 1\ntraining.decode._ = 1\ncheckpoint._ = 1\nmeasure._ = 1\ngate._ = 1\n\
+                targets.t.emulate.rate_burst._ = 1\nload._ = 1\nload.mix._ = 1\ncache_tier._ = 1\ntraining._ = 1\ntraining.decode._ = 1\ncheckpoint._ = 1\nmeasure._ = 1\ngate._ = 1\n\
                 gate.regression._ = 1\ngate.proof._ = 1\nexpect._ = 1\ncopy._ = 1\n";
     let source = Source { name: "keys.toml".to_owned(), text: text.to_owned() };
     let scenario = scenario::parse(&source, &[]);

@@ -1,3 +1,4 @@
+use feed::Flow;
 use proptest::prelude::*;
 use record::{Checkpoint, CheckpointOutcome, CheckpointPlan, Rep, Role};
 
@@ -137,7 +138,7 @@ fn a_cell_that_writes_is_on_no_curve_and_has_no_verdict() {
     let summary = summarise(&writing(&[CheckpointOutcome::Complete]).record());
     assert!(summary.panels.is_empty() && summary.verdicts.is_empty());
     let operations = vec!["checkpoint".to_owned()];
-    assert_eq!(summary.unjudged[0].reason, NoVerdict::NothingRead { operations });
+    assert_eq!(summary.unjudged[0].reason, NoVerdict::OthersMoved { asked: Flow::Reads, operations });
     assert_eq!(crate::next_look(&writing(&[CheckpointOutcome::Complete]).record()), None);
 }
 

@@ -50,10 +50,11 @@ pub(crate) fn others_read(
     used: &[&Rep],
 ) -> Option<Flag> {
     let system = system.filter(|_| storage)?;
-    let share = if operation::is_write(cell) {
+    let share = if operation::writes_blocks(cell) {
         // Whole blocks are written, for which nothing has to be read.
         let device = system.device.as_ref()?;
-        device.read.bytes as f64 / (device.read.bytes + device.write.bytes).max(1) as f64
+        let own_bps = system.asked_beside_device.bps * (1.0 - operation::written_share(cell));
+        (device.read.bps - own_bps).max(0.0) / (device.read.bps + device.write.bps).max(1.0)
     } else {
         system.reconciliation.iter().find_map(|found| match found {
             Reconciliation::OthersRead { share, .. } => Some(*share),
@@ -70,7 +71,7 @@ pub(crate) fn others_wrote(cell: &Cell, storage: bool, system: Option<&SystemFig
     let writes = cell.checkpoint.is_some() || cell.copy.is_some() || cell.tier.is_some();
     let system = system.filter(|_| storage && !writes)?;
     let device = system.device.as_ref()?;
-    if operation::is_write(cell) {
+    if operation::writes_blocks(cell) {
         return beside_writes(cell, system)
             .filter(|share| *share > OTHERS_MAX)
             .map(|share| Flag::OthersWrote { share });
@@ -86,6 +87,6 @@ pub(crate) fn others_wrote(cell: &Cell, storage: bool, system: Option<&SystemFig
 fn beside_writes(cell: &Cell, system: &SystemFigures) -> Option<f64> {
     let device = system.device.as_ref().filter(|_| cell.cache == Cache::Bypass)?;
     let beside_each = BESIDE_A_WRITE / cell.block_bytes.max(1) as f64;
-    let own_bps = system.asked_beside_device.bps * (1.0 + beside_each);
+    let own_bps = system.asked_beside_device.bps * operation::written_share(cell) * (1.0 + beside_each);
     Some((device.write.bps - own_bps).max(0.0) / (device.read.bps + device.write.bps).max(1.0))
 }

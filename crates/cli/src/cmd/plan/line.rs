@@ -38,7 +38,9 @@ fn of_reads(plan: &Plan) -> String {
     let figures: Vec<String> = sizes.iter().map(of_size).collect();
     let known: Vec<f64> = sizes.iter().flatten().copied().collect();
     let held = need.held(&known).map(|held| format!("; {held}")).unwrap_or_default();
-    format!("{}{idle}: {}{held}", need.at_line(), figures.join("; "))
+    let written = |bps| format!("; and {} written at once", format_bps(bps * need.utilization));
+    let written = need.write_bps.map(written).unwrap_or_default();
+    format!("{}{idle}: {}{held}{written}", need.at_line(), figures.join("; "))
 }
 
 /// The sizes of samples that are read, each once; `None` is not known before the folder is listed.

@@ -1,5 +1,5 @@
-use analysis::{CacheBelow, Evidence, Gap, GapCause, Shape, WayApart};
-use feed::{Interval, Judgement};
+use analysis::{CacheBelow, Evidence, Gap, GapCause, Pieces, Shape, WayApart};
+use feed::{Flow, Interval, Judgement};
 
 use super::*;
 
@@ -50,7 +50,7 @@ fn of_job(judgement: Judgement, cause: Cause, au: f64) -> ReadVerdict {
 fn apart() -> WayApart {
     WayApart {
         sample_bytes: Some(2_048.0),
-        pieces: Some(("read_file".to_owned(), 131_072)),
+        pieces: Some(Pieces { operation: "read_file".to_owned(), write_percent: None, block_bytes: 131_072 }),
         ..WayApart::default()
     }
 }
@@ -232,7 +232,10 @@ fn what_no_verdict_can_rest_on_says_why() {
             "jobs of up to 4 accelerators were played, the need names none: no verdict",
         ),
         (
-            NoVerdict::NothingRead { operations: vec!["checkpoint".to_owned(), "restore".to_owned()] },
+            NoVerdict::OthersMoved {
+                asked: Flow::Reads,
+                operations: vec!["checkpoint".to_owned(), "restore".to_owned()],
+            },
             "no sample was read (checkpoint, restore): not judged against the line",
         ),
     ];
