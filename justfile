@@ -90,12 +90,13 @@ patience *ARGS:
 # Longer proofs: more property cases, 100,000 storages of known truth, 10,000 that misbehave, fuzzing, a run that is killed two hundred
 # times, a folder of a million files, benchmarks, shards read back by Python, known vulnerabilities (needs the advisory database).
 nightly:
-    PROPTEST_CASES=5000 cargo test --workspace --release
+    FEEDLINE_TEST_LIMIT_S=7200 PROPTEST_CASES=5000 cargo test --workspace --release
     cargo test --release -p backend-file --test it -- --ignored --exact whole::a_folder_of_a_million_files_is_opened_looked_at_and_listed
     cargo test --release -p feedline --test it -- --ignored --exact resume::a_run_that_is_killed_two_hundred_times_is_whole
     SANITIZER=address fuzz/run 300
     cargo run --release -p truth -- --worlds 100000 --from 1000000
-    FEEDLINE_SEEDS=10000 cargo test --release -p truth --test it disturbed
+    # One test plays them all, and may take longer than any of the fast gate.
+    FEEDLINE_TEST_LIMIT_S=14400 FEEDLINE_SEEDS=10000 cargo test --release -p truth --test it disturbed
     just perf
     just soak repetitions 400
     just patience

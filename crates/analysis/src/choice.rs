@@ -24,8 +24,8 @@ use crate::curve::treatment::{self, FromMemory};
 /// nothing is promised, buffers of base pages, as a loader has them, before huge ones, a training
 /// job that was played before
 /// reads without one, readers as a `DataLoader` has them before reads that share a depth, whole files (`read_file`)
-/// before blocks of files held open, the order of a training job before others, of mixes the share of writes nearest to the need's own, the sample size nearest to the one the
-/// need names, and of paced loads the one that offers no more than the line. Paced loads that offer less, jobs of more
+/// before blocks of files held open, the order of a training job before others, the sample size nearest to the one the
+/// need names, of mixes the share of writes nearest to the need's own, and of paced loads the one that offers no more than the line. Paced loads that offer less, jobs of more
 /// or fewer accelerators than the need names, depths beyond the reach of a loader that the scenario states, and cells that look up or list names, write or read checkpoints, or copy,
 /// are never chosen. Where several sizes, forms, blocks, orders or jobs are left, nothing says which of them is the user's, and the hardest decides:
 /// the one whose best cell has the smallest share of its line. Among those, the shallowest valid cell whose interval clears the
@@ -350,8 +350,8 @@ impl<'a> Candidate<'a> {
 }
 
 /// Lower is preferred: from memory, writes that may lie in memory, buffers that no loader has, job, whether it saves otherwise than the need has it, blocks, access, then the distance in size, in thousandths of a doubling, and what
-/// is offered beyond the line, in thousandths of it. Of mixes the distance from the share of writes that the need has comes before
-/// that in size, in thousandths of the whole.
+/// is offered beyond the line, in thousandths of it. Between both comes of mixes the distance from the share of writes that the need
+/// has, in thousandths of the whole: each size has a share of its own, rounded to percents.
 type Preference = (FromMemory, bool, bool, u8, bool, bool, u8, u64, u64, u64);
 
 /// How much a cell is preferred; without figures nothing is known of its offer.
@@ -392,8 +392,8 @@ fn preference(cell: &CellSummary, figures: Option<&Figures>, eligibility: Eligib
         saves,
         blocks,
         access,
-        thousandths(eligibility.from_own_mix(cell)),
         thousandths(distance),
+        thousandths(eligibility.from_own_mix(cell)),
         thousandths(beyond),
     )
 }

@@ -286,7 +286,7 @@ fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> 
         clock: spec.clock,
         stop: spec.stop,
         publisher: Publisher::new(spec.progress),
-        // The null target's bytes are those of nothing. Those that a mix reads may be what one of another share wrote.
+        // The null target's bytes are those of nothing. Those that a mix reads may be what it wrote.
         data: (spec.verify && spec.cell.task.mix().is_none()).then_some(spec.data),
         meter,
         delay: RunDelay::of_this_thread(spec.clock),

@@ -159,7 +159,7 @@ impl Worker<'_> {
                 trainer.done(&completion, slot.issued(&completion));
             }
             // Nothing is timed any more, so what is read now can be checked at leisure.
-            verify(self.data, self.cell, slot.span, &completion, &mut recorder);
+            verify(self.data, self.cell, &slot, &completion, &mut recorder);
             if self.fresh.is_some() {
                 self.slots[completion.token as usize].has_moved = completion.result.is_ok();
                 self.free.push(completion.buf);
@@ -253,7 +253,10 @@ impl Worker<'_> {
         if let Some(retry) = &mut self.retry {
             let slots = &self.slots;
             // Attempts that are due go first: their operations are the oldest.
-            let again = |token: u32| op(self.cell, slots[token as usize].span);
+            let again = |token: u32| {
+                let slot = &slots[token as usize];
+                op(self.cell, slot.ticket, slot.span)
+            };
             requests.extend(std::iter::from_fn(|| retry.due(now_ns, again)));
         }
         let event_ns = self.load.look(now_ns, &mut self.free);
@@ -279,7 +282,7 @@ impl Worker<'_> {
             // The number of the buffer finds the operation again, so that no table of tokens is kept.
             let token = buf.slot();
             let epoch = self.epoch(ticket, now_ns);
-            let op = op(self.cell, span);
+            let op = op(self.cell, ticket, span);
             let writes = matches!(op, Op::Write { .. });
             let issued = Outstanding::new(span, ticket, epoch, intended_ns);
             self.slots[token as usize] = Outstanding { writes, ..issued };
@@ -358,7 +361,7 @@ impl Worker<'_> {
             // Only of the warm-up: comparing a block costs as much as reading it from the page cache.
             if recorder.looked_at() < VERIFIED_PER_WORKER && completion.stamps.done_ns < self.window.open_ns {
                 let slot = self.slots[completion.token as usize];
-                verify(self.data, self.cell, slot.span, &completion, recorder);
+                verify(self.data, self.cell, &slot, &completion, recorder);
             }
             if let Some(trainer) = self.load.trainer() {
                 let slot = &self.slots[completion.token as usize];
@@ -375,23 +378,22 @@ impl Worker<'_> {
 
 /// The operation that a ticket stands for.
 #[inline]
-fn op(cell: &Cell, span: ReadSpan) -> Op {
+fn op(cell: &Cell, ticket: u64, span: ReadSpan) -> Op {
     let ReadSpan { object, offset, len } = span;
     let operation = match cell.task {
-        Task::Mix(mix) if mix.writes(object, offset / u64::from(cell.block_bytes)) => Operation::Write,
-        Task::Mix(_) => Operation::Read,
+        Task::Mix(mix) if mix.writes(ticket) => Operation::Write,
         _ => cell.operation(),
     };
     match operation {
         // A copy has a loop of its own, which reads blocks.
-        Operation::Read | Operation::Checkpoint | Operation::Restore | Operation::Copy => {
+        Operation::Read | Operation::Mix | Operation::Checkpoint | Operation::Restore | Operation::Copy => {
             Op::Read { object, offset, len: len as u32 }
         }
         Operation::ReadFile => Op::ReadFile { object, bytes: len },
         Operation::Stat => Op::Stat { object },
         Operation::GetAttr => Op::GetAttr { object },
         Operation::List => Op::List { folder: object },
-        Operation::Write | Operation::Mix => Op::Write { object, offset, len: len as u32 },
+        Operation::Write => Op::Write { object, offset, len: len as u32 },
     }
 }
 
@@ -427,12 +429,12 @@ pub(crate) fn stalled(under_way: u32) -> String {
 fn verify(
     data: Option<&Data>,
     cell: &Cell,
-    span: ReadSpan,
+    slot: &Outstanding,
     completion: &Completion,
     recorder: &mut Recorder,
 ) {
     if completion.result.is_ok() {
-        verify_bytes(data, cell, span, &completion.buf, recorder);
+        verify_bytes(data, cell, slot, &completion.buf, recorder);
     }
 }
 
@@ -447,12 +449,12 @@ fn verify_kept(
 ) {
     let read = free.iter().filter(|buf| slots[buf.slot() as usize].has_moved);
     for buf in read.take(VERIFIED_PER_WORKER as usize) {
-        verify_bytes(data, cell, slots[buf.slot() as usize].span, buf, recorder);
+        verify_bytes(data, cell, &slots[buf.slot() as usize], buf, recorder);
     }
 }
 
-fn verify_bytes(data: Option<&Data>, cell: &Cell, span: ReadSpan, buf: &Buf, recorder: &mut Recorder) {
-    let read = last_read(op(cell, span), cell.block_bytes);
+fn verify_bytes(data: Option<&Data>, cell: &Cell, slot: &Outstanding, buf: &Buf, recorder: &mut Recorder) {
+    let read = last_read(op(cell, slot.ticket, slot.span), cell.block_bytes);
     let (Some(data), Some((object, piece))) = (data, read) else { return };
     let bytes = &buf.as_slice()[..piece.len as usize];
     if !data.is_checked() {

@@ -6,7 +6,7 @@ use crate::sheet::Sheet;
 use crate::units::{
     format_about_bytes, format_bps, format_bytes, format_count, format_percent, format_seconds, group_digits,
 };
-use crate::{Need, formula};
+use crate::{Flow, Need, formula};
 
 /// The largest read into which the kernel splits a buffered stream: its default read-ahead.
 // `read_ahead_kb` is 128 for block devices unless a distribution or a udev rule says otherwise. A loader
@@ -51,8 +51,8 @@ fn explain(need: &Need) -> String {
         if let Some(write_bps) = need.write_bps {
             explain_writes(need, write_bps, &rates, &mut text);
         }
-        // Of what reads ask of a device; how a device takes writes no data sheet says.
-        if !need.writes {
+        // Of what reads ask of a device; how a device takes writes, alone or beside them, no data sheet says.
+        if need.flow() == Flow::Reads {
             explain_requests(&rates, &mut text);
             explain_depth(&rates, &mut text);
             explain_drives(&rates, &mut text);

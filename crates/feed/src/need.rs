@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(reads.flow(), Flow::Reads);
         // 400 kB/s are read and 100 kB/s written: one in five.
         let both = reads.with_writes(100_000.0).unwrap();
-        assert_eq!(both.label, " and 100 kB/s written");
+        assert_eq!(both.label, " read and 100 kB/s written");
         assert_close(both.write_share(4_000.0).unwrap(), 0.2);
         for (share, bps) in [(0.2, 500_000.0), (0.5, 800_000.0), (0.1, 1_000_000.0)] {
             assert_close(both.of_mix(share, 4_000.0).demand_bps(4_000.0), bps);

@@ -12,8 +12,8 @@ use std::fmt;
 // Here and not with the needs that use it: profiles whose source states no threshold take it too.
 pub const UTILIZATION_DEFAULT: f64 = 0.90;
 
-/// Where a profile's step time comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Where a profile's step time comes from, the best known first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Provenance {
     /// Measured on the accelerator for an MLPerf Storage round.
     Measured,

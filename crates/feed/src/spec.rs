@@ -214,8 +214,75 @@ impl Need {
     /// [`NeedError`] for a rate that is zero or no number.
     pub fn with_writes(self, bytes_per_s: f64) -> Result<Self, NeedError> {
         above_zero("write_rate", bytes_per_s)?;
-        let label = format!("{} and {} written", self.label, format_bps(bytes_per_s));
+        // A rate alone could be taken for one that is written too.
+        let read = if self.accelerators > 0 { "" } else { " read" };
+        let label = format!("{}{read} and {} written", self.label, format_bps(bytes_per_s));
         Ok(Self { label, write_bps: Some(bytes_per_s), ..self })
+    }
+
+    /// Several needs at once, as one: all that is read is added up, and all that is written. `None` of none.
+    ///
+    /// They are taken to have one utilization, to be of as many hosts where they are of several, and to ask for checkpoints once.
+    pub fn together(needs: Vec<Self>) -> Option<Self> {
+        needs.into_iter().reduce(Self::beside)
+    }
+
+    fn beside(self, other: Self) -> Self {
+        let label = format!("{} and {}", self.label, other.label);
+        let (read_bps, write_bps) =
+            (self.read_bps() + other.read_bps(), self.written_bps() + other.written_bps());
+        // What reads knows its samples and accelerators; what asks for no rate knows no utilization.
+        let knows = |need: &Self| (need.read_bps() > 0.0, need.asks_rate());
+        let (one, other) = if knows(&self) < knows(&other) { (other, self) } else { (self, other) };
+        let own = if other.read_bps() > 0.0 { one.of_several_jobs(read_bps) } else { one };
+        let is_same = own.source == other.source || !other.asks_rate();
+        Self {
+            label,
+            demand: match own.demand {
+                Demand::Bytes { .. } if read_bps == 0.0 => {
+                    Demand::Bytes { per_s: write_bps, sample_bytes: None }
+                }
+                demand => demand,
+            },
+            hosts: own.hosts.max(other.hosts),
+            provenance: own.provenance.max(other.provenance),
+            source: if is_same { own.source } else { format!("{}; {}", own.source, other.source) },
+            caveats: [own.caveats, other.caveats].concat(),
+            // The narrower one: what is said of a host is no word on the cluster.
+            scope: if other.scope == Scope::Host { Scope::Host } else { own.scope },
+            checkpoint: own.checkpoint.or(other.checkpoint),
+            writes: read_bps == 0.0 && write_bps > 0.0,
+            write_bps: (read_bps > 0.0 && write_bps > 0.0).then_some(write_bps),
+            ..own
+        }
+    }
+
+    /// What is left of a job where others read beside it: bytes, and nothing of samples, steps and accelerators.
+    // "Six of eight are fed" says nothing of two jobs.
+    fn of_several_jobs(self, read_bps: f64) -> Self {
+        Self {
+            demand: Demand::Bytes { per_s: read_bps, sample_bytes: None },
+            accelerators: 0,
+            count: 0,
+            batch: None,
+            step_time_s: None,
+            readers: None,
+            prefetch: None,
+            hold: None,
+            ..self
+        }
+    }
+
+    /// Bytes per second that are read at a utilization of 1.00, of samples as the workload has them.
+    fn read_bps(&self) -> f64 {
+        let reads = self.asks_rate() && !self.writes;
+        if reads { self.demand_bps(self.sample_bytes().unwrap_or(1.0)) } else { 0.0 }
+    }
+
+    /// Bytes per second that are written.
+    fn written_bps(&self) -> f64 {
+        let alone = if self.writes { self.demand_bps(1.0) } else { 0.0 };
+        alone + self.write_bps.unwrap_or(0.0)
     }
 
     /// The same need with checkpoints beside its reads.

@@ -25,14 +25,14 @@ pub enum Task {
     Restore(Checkpoint),
     /// Blocks of files that stay open are written over, each with what its storage is to promise of it.
     Write(Durability),
-    /// Some of these blocks are written over, and the others read.
+    /// Some operations write over such blocks, and the others read them.
     Mix(Mix),
 }
 
 /// Reads and writes of one load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mix {
-    /// Share of the blocks that are written over, 1 to 99 %.
+    /// Share of the operations that write, 1 to 99 %.
     pub write_percent: u8,
     /// What the storage is to promise of each write.
     pub durability: Durability,
@@ -44,16 +44,15 @@ impl Mix {
         f64::from(self.write_percent) / 100.0
     }
 
-    /// Whether the block of this number in its object is one that is written over, and not one that is read.
+    /// Whether the operation of this ticket writes.
     ///
-    /// It follows from its place alone, in whatever order blocks are taken: one that is read is never written over beside it.
-    /// Blocks that follow each other, in an object or at one place of several objects, hold the share as nearly as so many can.
+    /// By the number and not by the place: so any operations that follow each other hold the share as nearly as so many can, in
+    /// whatever order they go through the data, and none of it is only ever read or only ever written.
     #[inline]
-    pub fn writes(self, object: u32, block: u64) -> bool {
+    pub fn writes(self, ticket: u64) -> bool {
         // Multiples of the golden section, whole numbers dropped, lie as evenly as any: 2^64 over it.
         const SECTION: u64 = 0x9E37_79B9_7F4A_7C15;
-        let place = block.wrapping_add(u64::from(object)).wrapping_mul(SECTION);
-        u128::from(place) * 100 < u128::from(self.write_percent) << 64
+        u128::from(ticket.wrapping_mul(SECTION)) * 100 < u128::from(self.write_percent) << 64
     }
 }
 
@@ -122,21 +121,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mix_holds_its_share_in_order_and_over_objects_of_one_block() {
+    fn a_mix_holds_its_share_wherever_one_looks() {
         for write_percent in [1, 20, 30, 50, 99] {
             let mix = Mix { write_percent, durability: Durability::Data };
-            let in_order = (0..10_000).filter(|block| mix.writes(7, *block)).count();
-            let one_each = (0..10_000).filter(|object| mix.writes(*object, 0)).count();
-            let expected = usize::from(write_percent) * 100;
-            for written in [in_order, one_each] {
-                assert!(written.abs_diff(expected) <= 4, "{written} of {expected}");
+            for (first, count) in [(0, 100), (12_345, 1_000), (u64::from(u32::MAX), 10_000)] {
+                let written = (first..first + count).filter(|ticket| mix.writes(*ticket)).count() as u64;
+                let expected = u64::from(write_percent) * count / 100;
+                assert!(written.abs_diff(expected) <= 3, "{written} of {expected} from {first} on");
             }
         }
         let mix = Mix { write_percent: 50, durability: Durability::Data };
-        let longest = (0..1_000).scan(0, |run, block| {
-            *run = if mix.writes(0, block) { *run + 1 } else { 0 };
+        let longest = (0..1_000).scan(0, |run, ticket| {
+            *run = if mix.writes(ticket) { *run + 1 } else { 0 };
             Some(*run)
         });
-        assert!(longest.max() <= Some(2), "half of them are written, and never three in a row");
+        assert!(longest.max() <= Some(2), "half of them write, and never three in a row");
     }
 }

@@ -175,13 +175,14 @@ pub fn head_of_all(of_one: &Run) -> Run {
 fn need(of_one: &Need, ranks: u32, machines: u32) -> Need {
     let times = f64::from(ranks);
     let share = format!(", one of {} hosts", of_one.hosts);
-    let label = of_one.label.strip_suffix(&share);
+    // Words on what is written beside it may stand behind it.
+    let label = of_one.label.contains(&share).then(|| of_one.label.replace(&share, ""));
     let is_whole = of_one.hosts == ranks && machines == ranks;
     let label = match label {
         // What several processes of one host get is not what as many hosts get: the label does not call them that.
         _ if machines < ranks => format!("{ranks} processes x {}", of_one.label),
         // The label names the need of the whole job, of which each host has its share.
-        Some(whole) if is_whole => whole.to_owned(),
+        Some(whole) if is_whole => whole,
         Some(whole) => format!("{whole}, {ranks} of {} hosts", of_one.hosts),
         None => format!("{ranks} hosts x {}", of_one.label),
     };
@@ -189,6 +190,7 @@ fn need(of_one: &Need, ranks: u32, machines: u32) -> Need {
         label,
         samples_per_s: of_one.samples_per_s.map(|per_s| per_s * times),
         bytes_per_s: of_one.bytes_per_s.map(|per_s| per_s * times),
+        write_bytes_per_s: of_one.write_bytes_per_s.map(|per_s| per_s * times),
         accelerators: of_one.accelerators.saturating_mul(ranks),
         // That of all hosts already, where they share it.
         count: of_one.count.map(|count| if of_one.hosts == 1 { count.saturating_mul(ranks) } else { count }),

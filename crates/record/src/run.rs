@@ -364,7 +364,7 @@ pub struct Cell {
     /// What the storage promises of each write, of cells that write blocks: `none`, `data`, `full`. Absent before format 1.12.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub durability: Option<Word<Durability>>,
-    /// Share of the blocks that are written over, percent, of cells that read the others. Absent before format 1.12.
+    /// Share of the operations that write, percent, of cells whose others read. Absent before format 1.12.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_percent: Option<u8>,
     /// Processes of the run that took part: so many of the first ones. Absent where all did, and before format 1.12.

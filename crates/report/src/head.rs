@@ -31,8 +31,8 @@ pub(crate) fn need(summary: &Summary) -> String {
         }
         Demand::Nothing => String::new(),
     };
-    let written = need.write_bps.map(|bps| format!(" read, {} written", feed::format_bps(bps)));
-    format!("{} ({}){figures}{}", need.label, need.source, written.unwrap_or_default())
+    // The label says what is written beside it.
+    format!("{} ({}){figures}", need.label, need.source)
 }
 
 /// `line at 90 % busy (0.8 of 8 accelerators' worth idle): 12,857 samples/s = 1.47 GB/s`, for each size of samples, and what

@@ -253,8 +253,8 @@ vocabulary!(Operation {
         "Blocks of files of feedline's own are written over, with bytes unlike any before, and some are read again. Only with \
         io_uring, pread and nfs3.",
     Mix =
-        "Of such files some blocks are written over, as `load.mix` says, and the others read, both at once and past the page \
-        cache. What is read is not compared. Only with io_uring, pread and nfs3.",
+        "Some operations write over blocks of such files, as `load.mix` says, and the others read them, both at once and past the \
+        page cache. What is read is not compared. Only with io_uring, pread and nfs3.",
 });
 
 // None stands first, as the weakest; the default is what a careful person would ask.

@@ -6,7 +6,7 @@ use record::{Cell, Dataset, Run, counter};
 
 use crate::cell::counters::counted;
 use crate::cell::lines::Lines;
-use crate::cell::{operation, samples};
+use crate::cell::{mix, operation, samples};
 
 /// A dataset and how often it was read.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,22 +35,26 @@ pub(crate) fn of_run(run: &Run, lines: &Lines<'_>) -> Vec<DatasetFigures> {
     let of_dataset = |(index, dataset): (usize, &Dataset)| {
         // The null target answers without reading, and neither names nor checkpoints are bytes of the dataset.
         let reads = |cell: &&Cell| {
-            let reads = operation::moves_samples(cell) && operation::written_share(cell) < 1.0;
+            let reads = operation::moves_samples(cell) && !operation::is_write(cell);
             is_storage(&cell.target) && (reads || is_copy(cell))
         };
-        let read_share = |cell: &Cell| 1.0 - operation::written_share(cell);
         let cells = || run.cells.iter().filter(move |cell| cell.dataset == index).filter(reads);
         let mut access: Vec<String> = cells().map(|cell| cell.access.to_string()).collect();
         access.sort();
         access.dedup();
-        let read: f64 = cells().map(|cell| bytes_moved(lines, cell, dataset) * read_share(cell)).sum();
+        let moved = |cell: &Cell| Moved::of(lines, cell, dataset);
+        let read: f64 = cells().map(|cell| moved(cell).read).sum();
         let of_dataset = run.cells.iter().filter(|cell| cell.dataset == index && is_storage(&cell.target));
-        let written_over_bytes =
-            of_dataset.map(|cell| bytes_moved(lines, cell, dataset) * operation::written_share(cell)).sum();
+        let written_over_bytes = of_dataset.map(|cell| moved(cell).written).sum();
         let counters =
             |cell: &Cell, of| lines.of_cell(&cell.cell).iter().map(move |rep| counted(rep, of)).sum::<u64>();
-        let ops = |cell| counters(cell, counter::OPS) + counters(cell, counter::WARMUP_OPS);
-        let reads = cells().map(|cell| (ops(cell) as f64 * read_share(cell)).round() as u64).sum();
+        let reads = cells().map(|cell| {
+            let ops = counters(cell, counter::OPS) + counters(cell, counter::WARMUP_OPS);
+            let Moved { read, written } = moved(cell);
+            // Blocks of one size: as many operations as bytes.
+            if written > 0.0 { (ops as f64 * read / (read + written)).round() as u64 } else { ops }
+        });
+        let reads = reads.sum();
         let copies = cells().filter(|cell| is_copy(cell));
         let written_bytes = copies.map(|cell| counters(cell, counter::WRITTEN_BYTES)).sum();
         let reads_per_byte = (dataset.bytes > 0).then(|| read / dataset.bytes as f64);
@@ -59,7 +63,8 @@ pub(crate) fn of_run(run: &Run, lines: &Lines<'_>) -> Vec<DatasetFigures> {
         let names: BTreeSet<&str> = cells().map(|cell| cell.cell.as_str()).collect();
         let repetitions: usize = names.into_iter().map(|name| lines.of_cell(name).len()).sum();
         let reads_repeat = repetitions > 1
-            || reads_per_byte.is_some_and(|reads| reads > 1.0)
+            // What was written may be read again as well as what was read.
+            || (read > 0.0 && read + written_over_bytes > dataset.bytes as f64)
             // Draws with replacement repeat within one pass: of as many draws as there are samples, 63 % are distinct.
             || (repetitions > 0 && access.iter().any(|access| access == "random"))
             || (repetitions > 0 && samples::are_read_again(dataset));
@@ -80,19 +85,29 @@ fn is_copy(cell: &Cell) -> bool {
     cell.operation == feed::Operation::Copy
 }
 
-/// Bytes that all repetitions of a cell read or wrote; an operation of the warm-up counts as a whole block, or as a file of mean
-/// size where that is less.
-fn bytes_moved(lines: &Lines<'_>, cell: &Cell, dataset: &Dataset) -> f64 {
-    let file_bytes = dataset.bytes as f64 / dataset.files.max(1) as f64;
-    let whole = operation::is_whole_file(cell);
-    let read_bytes = if whole { file_bytes } else { file_bytes.min(cell.block_bytes as f64) };
-    let of_cell = lines.of_cell(&cell.cell).iter();
-    of_cell
-        .map(|rep| {
-            let warmup = counted(rep, counter::WARMUP_OPS) as f64 * read_bytes;
-            counted(rep, counter::BYTES) as f64 + warmup
-        })
-        .sum()
+/// Bytes that all repetitions of a cell read, and those that they wrote over.
+struct Moved {
+    read: f64,
+    written: f64,
+}
+
+impl Moved {
+    /// An operation of the warm-up counts as a whole block, or as a file of mean size where that is less.
+    fn of(lines: &Lines<'_>, cell: &Cell, dataset: &Dataset) -> Self {
+        let file_bytes = dataset.bytes as f64 / dataset.files.max(1) as f64;
+        let whole = operation::is_whole_file(cell);
+        let block_bytes = if whole { file_bytes } else { file_bytes.min(cell.block_bytes as f64) };
+        // Those of the warm-up are not counted apart.
+        let share = mix::share(cell).unwrap_or(if operation::is_write(cell) { 1.0 } else { 0.0 });
+        let mut sum = Self { read: 0.0, written: 0.0 };
+        for rep in lines.of_cell(&cell.cell) {
+            let warmup = counted(rep, counter::WARMUP_OPS) as f64 * block_bytes;
+            let written = mix::written_bytes(cell, rep).unwrap_or(0) as f64;
+            sum.read += counted(rep, counter::BYTES) as f64 - written + warmup * (1.0 - share);
+            sum.written += written + warmup * share;
+        }
+        sum
+    }
 }
 
 #[cfg(test)]

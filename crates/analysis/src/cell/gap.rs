@@ -44,6 +44,8 @@ pub enum GapCause {
     },
     /// The record does not say how large a sample is.
     NoSampleSize,
+    /// Reads and writes were not counted apart.
+    NotApart,
     /// They were made, and no figure can be computed of them.
     NotComputed,
     /// The record does not say enough of the training job.

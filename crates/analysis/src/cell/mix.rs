@@ -1,8 +1,9 @@
 //! Reads and writes of one load.
 
+use feed::Operation;
 use record::{Cell, Rep, counter};
 
-use crate::cell::counters::per_s;
+use crate::cell::counters::counted;
 use crate::cell::rate::Rate;
 
 /// Share of writes in what a cell is to move, above 0 and below 1; `None` of cells that do not read and write both.
@@ -11,7 +12,18 @@ pub(crate) fn share(cell: &Cell) -> Option<f64> {
     Some(f64::from(percent) / 100.0)
 }
 
-/// Bytes per second that one repetition read, and those that it wrote.
+/// Bytes that a repetition of a cell wrote over blocks inside its window; `None` of a mix that does not count them.
+pub(crate) fn written_bytes(cell: &Cell, rep: &Rep) -> Option<u64> {
+    match cell.operation.known() {
+        Some(Operation::Write) => Some(counted(rep, counter::BYTES)),
+        // More than all that was moved is a damaged record.
+        Some(Operation::Mix) => Some(counted(rep, counter::WRITTEN_BYTES))
+            .filter(|written| *written > 0 && *written <= counted(rep, counter::BYTES)),
+        _ => Some(0),
+    }
+}
+
+/// Bytes per second that one repetition of a mix read, and those that it wrote.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Moved {
     read_bps: f64,
@@ -19,16 +31,19 @@ pub(crate) struct Moved {
 }
 
 impl Moved {
-    pub(crate) fn of(rep: &Rep) -> Self {
-        let write_bps = per_s(rep, counter::WRITTEN_BYTES);
-        // A record whose writes are more than all that was moved is damaged, and has read nothing.
-        Self { read_bps: (per_s(rep, counter::BYTES) - write_bps).max(0.0), write_bps }
+    pub(crate) fn of(cell: &Cell, rep: &Rep) -> Self {
+        let written = written_bytes(cell, rep).unwrap_or(0) as f64;
+        let per_s = |bytes: f64| bytes / (rep.window_ns as f64 / 1e9);
+        let read = counted(rep, counter::BYTES) as f64 - written;
+        Self { read_bps: per_s(read), write_bps: per_s(written) }
     }
 
-    /// What both together come to where a share of it is to be written: by the one that got less of its part.
+    /// What of it counts where a share is to be written, 0 to 1: what both come to by the one that got less of its part.
     // The sum alone would let more of the one stand for what the other lacks.
-    pub(crate) fn bps(self, write_share: f64) -> f64 {
-        (self.write_bps / write_share).min(self.read_bps / (1.0 - write_share))
+    pub(crate) fn part(self, write_share: f64) -> f64 {
+        let counts = (self.write_bps / write_share).min(self.read_bps / (1.0 - write_share));
+        let sum = self.read_bps + self.write_bps;
+        if sum > 0.0 { counts / sum } else { 0.0 }
     }
 }
 
@@ -46,7 +61,7 @@ impl MixFigures {
     pub(crate) fn of(cell: &Cell, used: &[&Rep], error: f64) -> Option<Self> {
         share(cell)?;
         let of = |part: fn(Moved) -> f64| {
-            let points: Vec<f64> = used.iter().map(|rep| part(Moved::of(rep))).collect();
+            let points: Vec<f64> = used.iter().map(|rep| part(Moved::of(cell, rep))).collect();
             Rate::at(&points, error)
         };
         Some(Self { read_bps: of(|moved| moved.read_bps)?, write_bps: of(|moved| moved.write_bps)? })
@@ -60,10 +75,11 @@ mod tests {
 
     #[test]
     fn a_mix_counts_by_the_part_that_lacks_most() {
-        let bps = |read_bps, write_bps| Moved { read_bps, write_bps }.bps(0.25);
-        assert_eq!(bps(750.0, 250.0), 1_000.0);
-        assert_eq!(bps(900.0, 150.0), 600.0, "reads do not stand for writes");
-        assert_eq!(bps(300.0, 900.0), 400.0);
+        let part = |read_bps, write_bps| Moved { read_bps, write_bps }.part(0.25);
+        assert_eq!(part(750.0, 250.0), 1.0);
+        assert_eq!(part(900.0, 150.0), 600.0 / 1050.0, "reads do not stand for writes");
+        assert_eq!(part(300.0, 900.0), 400.0 / 1200.0);
+        assert_eq!(part(0.0, 0.0), 0.0);
     }
 
     #[test]

@@ -16,14 +16,14 @@ pub(crate) fn is_transfer(cell: &Cell) -> bool {
     cell.operation.is_any(&[Operation::Checkpoint, Operation::Restore, Operation::Copy])
 }
 
-/// Whether a cell writes over blocks of its dataset, or over some of them.
-pub(crate) fn writes_blocks(cell: &Cell) -> bool {
-    cell.operation.known().is_some_and(Operation::writes_blocks)
+/// Whether all that a cell does is to write over blocks of its dataset.
+pub(crate) fn is_write(cell: &Cell) -> bool {
+    cell.operation == Operation::Write
 }
 
-/// Share of what a cell moves that it writes over blocks, 0 to 1.
-pub(crate) fn written_share(cell: &Cell) -> f64 {
-    mix::share(cell).unwrap_or(if writes_blocks(cell) { 1.0 } else { 0.0 })
+/// Whether a cell writes over blocks of its dataset, alone or beside others that it reads.
+pub(crate) fn writes_blocks(cell: &Cell) -> bool {
+    cell.operation.known().is_some_and(Operation::writes_blocks)
 }
 
 /// Whether a cell's writes are kept when they end. Not known of a durability of a newer version.
@@ -51,7 +51,7 @@ pub(crate) fn is_asked_for(cell: &Cell, asked: Flow) -> bool {
 
 /// Whether a cell reads bytes that lie on storage before it begins: all whose rate a cache could make.
 pub(crate) fn reads_bytes(cell: &Cell) -> bool {
-    !is_metadata(cell) && cell.operation != Operation::Checkpoint && cell.operation != Operation::Write
+    !is_metadata(cell) && cell.operation != Operation::Checkpoint && !is_write(cell)
 }
 
 /// Whether a cell opens, reads and closes a whole file each time, as a loader of samples does.

@@ -15,11 +15,6 @@ pub(crate) fn point_bps(context: &Context<'_>, rep: &Rep) -> f64 {
     }
     // Where no arrival was counted there is no offer to take a share of.
     let is_paced = context.cell.pace.is_some() && counted(rep, counter::ARRIVALS) > 0;
-    if is_paced {
-        return paced::rate_bps(context, rep);
-    }
-    match mix::share(context.cell) {
-        Some(write_share) => mix::Moved::of(rep).bps(write_share),
-        None => per_s(rep, counter::BYTES),
-    }
+    let bps = if is_paced { paced::rate_bps(context, rep) } else { per_s(rep, counter::BYTES) };
+    bps * mix::share(context.cell).map_or(1.0, |share| mix::Moved::of(context.cell, rep).part(share))
 }

@@ -4,6 +4,7 @@ use record::{Cell, Measure, Outcome, Rep, Role, RunRecord, counter};
 
 use crate::cell::counters::{counted, errors};
 use crate::cell::gap::{Gap, GapCause, JobGap};
+use crate::cell::mix;
 use crate::cell::operation;
 use crate::cell::training;
 
@@ -157,6 +158,7 @@ fn cause(cell: &Cell, rep: &Rep) -> Option<GapCause> {
             Some(GapCause::AllFailed { operation: operation(), kinds: rep.errors.clone() })
         }
         _ if counted_nothing && !early => Some(GapCause::NothingEnded { operation: operation() }),
+        _ if mix::written_bytes(cell, rep).is_none() => Some(GapCause::NotApart),
         _ if !early => job_gap(cell, rep).map(GapCause::Job),
         _ => None,
     }

@@ -31,8 +31,8 @@ const SPAN_APART_MAX: f64 = 0.05;
 pub struct SystemFigures {
     /// Bytes that the reads of the cell brought, over all repetitions with a window of 100 ms or more.
     pub asked: Traffic,
-    /// The same of those repetitions alone in which the device was counted.
-    pub asked_beside_device: Traffic,
+    /// Bytes that it wrote over blocks in those repetitions alone in which the device was counted.
+    pub written_beside_device: Traffic,
     /// Bytes that this process made storage deliver; absent where the kernel does not say.
     pub process: Option<Traffic>,
     /// Bytes that storage delivered to this process by byte asked. Above 1: read-ahead, whole pages, metadata.
@@ -112,13 +112,13 @@ impl SystemFigures {
         // What a tier serves is read from a disk of its own, which the kernel counts for this process too; and what a
         // checkpoint or a write moves is no read at all.
         let is_counted =
-            cell.tier.is_none() && cell.operation != Operation::Checkpoint && !operation::writes_blocks(cell);
+            cell.tier.is_none() && cell.operation != Operation::Checkpoint && !operation::is_write(cell);
         let reconciliation =
             if asked.bytes > 0 && is_counted { findings(&by_process, &by_device, cell) } else { Vec::new() };
         let ratio = |crossing: &Crossing, read| crossing.ratio(read).filter(|_| is_counted);
         Some(Self {
             asked,
-            asked_beside_device: by_device.asked,
+            written_beside_device: by_device.written,
             process: by_process.process,
             process_amplification: ratio(&by_process, by_process.process),
             device_amplification: ratio(&by_device, by_device.device),

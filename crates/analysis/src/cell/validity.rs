@@ -431,8 +431,7 @@ pub(crate) fn not_written(context: &Context<'_>, system: Option<&SystemFigures>)
     // Who compresses writes less, and means to.
     let device = system.device.as_ref().filter(|_| !context.compresses)?;
     // By rates, and of the repetitions that have both: each is counted over a span of its own.
-    let written_bps = system.asked_beside_device.bps * operation::written_share(context.cell);
-    let share = device.write.bps / written_bps;
+    let share = device.write.bps / system.written_beside_device.bps;
     (share < TAKEN_MIN).then_some(Flag::NotWritten { share })
 }
 

@@ -6,6 +6,7 @@ use super::demand::{AtDepth, Outcome, Requirement, Unmet, WhyUnmet, confirmed, h
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::figures::Figures;
 use crate::cell::flag::{Flag, Gravity};
+use crate::cell::latency::Latency;
 use crate::cell::operation;
 use crate::cell::paced::Percentile;
 use crate::summary::Summary;
@@ -96,6 +97,13 @@ fn of_figures(
 fn p99(figures: &Figures) -> Percentile {
     // Response and not service time where there is a schedule: service time leaves out the wait of arrivals for a free
     // place, which is coordinated omission (Gil Tene).
-    let service = figures.latency.p99_ns.map_or(Percentile::Unknown, Percentile::At);
+    let of = |latency: &Latency| latency.p99_ns.map_or(Percentile::Unknown, Percentile::At);
+    // A limit holds for reads and for writes: where the one are few the other would hide them.
+    if figures.mix.is_some() && figures.paced.is_none() {
+        let each: Option<Vec<u64>> = figures.phases.iter().map(|kind| kind.latency.p99_ns).collect();
+        let slower = each.and_then(|each| each.into_iter().max());
+        return slower.map_or(Percentile::Unknown, Percentile::At);
+    }
+    let service = of(&figures.latency);
     figures.paced.map_or(service, |paced| paced.response_p99)
 }

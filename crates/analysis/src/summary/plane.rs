@@ -15,7 +15,8 @@ pub struct Plane {
     pub target: String,
     /// Whether feedline started its server itself, or slows it down.
     pub demo: bool,
-    /// Its fastest cell for each share of writes, from reads alone to writes alone.
+    /// Its fastest cell for each share of writes, from reads alone to writes alone, of samples of the size, and writes of the
+    /// durability, of the mix that is judged.
     pub points: Vec<PlanePoint>,
     /// Bytes per second that are to be read, and to be written, at the utilization target; absent where not both are asked for.
     pub line: Option<(f64, f64)>,
@@ -44,16 +45,19 @@ pub fn planes(summary: &Summary) -> Vec<Plane> {
 }
 
 fn of_target(summary: &Summary, target: &record::Target) -> Option<Plane> {
-    let of_target = summary.cells.iter().filter(|cell| cell.cell.target == target.name);
-    let from_storage = of_target.filter(|cell| {
+    let of_target = || summary.cells.iter().filter(|cell| cell.cell.target == target.name);
+    // Samples of one size have one line, and what is promised of writes is what they cost: those of the mix that is judged.
+    let mut mixes = of_target().filter(|cell| cell.figures().is_some_and(|figures| figures.mix.is_some()));
+    let shown = mixes.clone().find(|cell| summary.is_judged(cell)).or_else(|| mixes.next())?;
+    let from_storage = of_target().filter(|cell| {
         is_closed(cell)
             && operation::moves_samples(&cell.cell)
+            && cell.sample_bytes == shown.sample_bytes
+            && (cell.cell.durability.is_none() || cell.cell.durability == shown.cell.durability)
             && treatment::from_cache(&cell.cell) == FromMemory::Nothing
     });
     let mut points: Vec<(PlanePoint, f64)> = Vec::new();
-    let mut line = None;
     for (cell, figures) in from_storage.filter_map(|cell| Some((cell, cell.figures()?))) {
-        line = line.or_else(|| of_need(summary, cell));
         let point = point(cell, figures);
         let (is_sound, bps) = (!point.is_doubtful, figures.bps.mean);
         match points.iter_mut().find(|(known, _)| known.write_percent == point.write_percent) {
@@ -65,6 +69,7 @@ fn of_target(summary: &Summary, target: &record::Target) -> Option<Plane> {
     let mut points: Vec<PlanePoint> = points.into_iter().map(|(point, _)| point).collect();
     points.sort_by_key(|point| point.write_percent);
     let has_mix = points.iter().any(|point| (1..100).contains(&point.write_percent));
+    let line = of_need(summary, shown);
     has_mix.then(|| Plane { target: target.name.clone(), demo: target.demo, points, line })
 }
 

@@ -45,7 +45,9 @@ impl ReadVerdict {
                 return;
             }
             (Ok(need), Some(line)) => {
-                self.feeds = accelerators_fed(figures, line, need.accelerators);
+                // What is written is asked of this client, and not of each accelerator.
+                let divides = need.flow() != feed::Flow::Both;
+                self.feeds = accelerators_fed(figures, line, need.accelerators).filter(|_| divides);
                 line
             }
         };

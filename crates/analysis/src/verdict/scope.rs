@@ -78,7 +78,12 @@ impl LoadScope {
         } else if cell.cell.pace.is_some() {
             Self::Paced
         } else {
-            Self::Closed { outstanding: cell.cell.queue_depth, accelerators }
+            // Workers that write are no readers.
+            let reads = cell.cell.write_percent.is_none();
+            Self::Closed {
+                outstanding: cell.cell.queue_depth,
+                accelerators: if reads { accelerators } else { 0 },
+            }
         }
     }
 

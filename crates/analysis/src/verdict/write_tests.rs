@@ -144,10 +144,38 @@ fn reads_alone_and_writes_alone_do_not_answer_a_need_of_both() {
 }
 
 #[test]
+fn a_mix_that_does_not_say_what_it_wrote_is_no_measurement() {
+    for written in [None, Some(u64::MAX)] {
+        let mut damaged = mixed_at(&[5.0; 3], 30, 0.3);
+        damaged.edit_reps("c", |rep| {
+            rep.counters.remove("written_bytes");
+            rep.counters.extend(written.map(|bytes| ("written_bytes".to_owned(), bytes)));
+        });
+        let verdict = reads_of(&damaged);
+        assert_eq!(verdict.judgement, Judgement::Uncertain, "{written:?}: {:?}", verdict.cause);
+    }
+}
+
+#[test]
+fn a_paced_mix_counts_by_the_part_that_lacks_most_too() {
+    let judged = |written| {
+        let mut builder = mixed_at(&[1.0; 3], 30, written);
+        builder.pace("c", 1.0, 1.0);
+        summarise(&builder.record()).cells[0].figures().unwrap().of_line.unwrap()
+    };
+    assert!((judged(0.3) - 1.0).abs() < 1e-3);
+    assert!(judged(0.2) < 0.7, "a third of the writes is missing");
+}
+
+#[test]
 fn the_device_of_a_mix_is_held_against_both_its_parts() {
     let judged = |of_line, taken, read| {
         let mut builder = mixed_at(&[of_line; 3], 30, 0.3);
-        builder.edit_reps("c", device(taken, read));
+        builder.edit_reps("c", |rep| {
+            device(taken, read)(rep);
+            rep.system.process_read_bytes = Some(rep.counters["bytes"] / 10 * 7);
+            rep.usage.wall_ns = SECOND_NS;
+        });
         let reads = reads_of(&builder);
         (reads.judgement, reads.cause)
     };

@@ -1,13 +1,13 @@
 //! Real servers that go away in mid run, and come back.
 
-use std::fs;
-use std::process::Command;
+use std::fs::{self, File};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use servers::{Radosgw, or_skip};
 
 use crate::faults::signal;
-use crate::harness::{Bench, REP, by_count, finish, network, start, until, wait};
+use crate::harness::{Bench, REP, by_count, finish, network, until, wait};
 use crate::local::count;
 use crate::{ganesha, radosgw};
 
@@ -17,10 +17,13 @@ fn many(epochs: u32) -> String {
 }
 
 /// Runs `command` until the server has been away and repetitions were made after that; what is recorded is told.
-fn goes_and_comes_back(bench: &Bench, command: Command, (kill, restart): (&dyn Fn(), &dyn Fn())) {
-    let mut child = start(command);
+fn goes_and_comes_back(bench: &Bench, mut command: Command, (kill, restart): (&dyn Fn(), &dyn Fn())) {
+    let said = bench.path("said");
+    let mut child = command.stdout(Stdio::piped()).stderr(File::create(&said).unwrap()).spawn().unwrap();
     until(&mut child, || bench.reps_so_far() >= 2);
     kill();
+    // A run that has no turn meanwhile would not have met it.
+    until(&mut child, || fs::read_to_string(&said).unwrap().contains("does not answer: waiting"));
     restart();
     until(&mut child, || {
         let lines = bench.lines_so_far();

@@ -90,10 +90,13 @@ fn a_mix_reads_and_writes_a_real_server_at_once() {
     bench.write("s.toml", &text.replace("need = { rate", "need = { write_rate = \"1 MB/s\", rate"));
     let ended = bench.run(&["run", "s.toml"]).exits(0);
     ended.says("30 % of them written").says("at once");
-    for rep in bench.reps() {
+    let reps = bench.reps();
+    // In a repetition the last of each place may have been a read, which leaves no write to look for.
+    assert!(reps.iter().map(|rep| count(rep, "verified")).sum::<u64>() > 0);
+    for rep in reps {
         let share = count(&rep, "written_bytes") as f64 / count(&rep, "bytes") as f64;
         let asked = if rep["cell"].as_str().unwrap().contains("write-30%") { 0.3 } else { 0.7 };
-        assert!((share - asked).abs() < 0.05, "{rep}");
-        assert!(count(&rep, "verified") > 0 && rep["errors"] == serde_json::json!({}), "{rep}");
+        assert!((share - asked).abs() < 0.03, "{rep}");
+        assert_eq!(rep["errors"], serde_json::json!({}), "{rep}");
     }
 }

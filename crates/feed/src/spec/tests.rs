@@ -290,3 +290,55 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn needs_at_once_are_added_up() {
+    let job = |accelerator: &str, workload: &str| {
+        let (workload, accelerator) = (workload.to_owned(), accelerator.to_owned());
+        NeedSpec::Profile { workload, accelerator, count: 8, hosts: 1, utilization: None }.resolve().unwrap()
+    };
+    let resnet = job("h100", "resnet50");
+    let of = |bytes_per_s: f64| NeedSpec::Rate { bytes_per_s, utilization: Some(0.9) }.resolve().unwrap();
+    let written =
+        |bytes_per_s: f64| NeedSpec::WriteRate { bytes_per_s, utilization: Some(0.9) }.resolve().unwrap();
+    let together =
+        |needs: &[&Need]| Need::together(needs.iter().map(|need| (*need).clone()).collect()).unwrap();
+
+    let alone = together(&[&resnet]);
+    assert_eq!(alone, resnet);
+    let beside_writes = together(&[&written(1e9), &resnet, &written(2e9)]);
+    assert_eq!(
+        (beside_writes.demand, beside_writes.accelerators),
+        (resnet.demand, 8),
+        "one job knows its samples"
+    );
+    assert_eq!(beside_writes.write_bps, Some(3e9));
+    assert_eq!(beside_writes.label, "1 GB/s written and 8 x h100 resnet50 and 2 GB/s written");
+
+    let two = together(&[&resnet, &of(1e9).with_writes(5e8).unwrap(), &written(1e9)]);
+    let own_bps = resnet.demand_bps(resnet.sample_bytes().unwrap());
+    assert_eq!(two.demand, Demand::Bytes { per_s: own_bps + 1e9, sample_bytes: None });
+    assert_eq!((two.accelerators, two.write_bps, two.utilization), (0, Some(1.5e9), 0.9));
+
+    let writes = together(&[&written(1e9), &written(2e9)]);
+    assert_eq!((writes.writes, writes.write_bps), (true, None));
+    assert_eq!(writes.demand_bps(1.0), 3e9);
+    assert!(Need::together(Vec::new()).is_none());
+}
+
+#[test]
+fn a_need_of_checkpoints_beside_others_keeps_their_line() {
+    let asked = crate::CheckpointNeed {
+        label: "1 GB".to_owned(),
+        bytes: 1 << 30,
+        host_bytes: 1 << 30,
+        hosts: 1,
+        within_ns: 1,
+        every_ns: None,
+        restore_within_ns: None,
+        kind: crate::SaveKind::default(),
+    };
+    let rate = NeedSpec::WriteRate { bytes_per_s: 1e9, utilization: Some(0.5) }.resolve().unwrap();
+    let both = Need::together(vec![Need::of_checkpoints(asked.clone()), rate]).unwrap();
+    assert_eq!((both.line_bps(1.0), both.writes, both.checkpoint), (0.5e9, true, Some(asked)));
+}

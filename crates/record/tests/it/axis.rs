@@ -86,7 +86,7 @@ fn changes(cell: &Cell) -> Vec<(&'static str, Change, Vec<Axis>)> {
         ("complete_batch", |cell| cell.complete_batch = Some(7), vec![]),
         ("pages", |cell| cell.pages = Some("huge".into()), vec![Axis::Pages]),
         ("durability", |cell| cell.durability = Some("full".into()), vec![Axis::Durability]),
-        ("write_percent", |cell| cell.write_percent = Some(30), vec![Axis::Mix]),
+        ("write_percent", |cell| cell.write_percent = Some(70), vec![Axis::Mix]),
         ("ranks", |cell| cell.ranks = None, vec![Axis::Hosts]),
         ("auto_group", |cell| cell.auto_group = None, vec![]),
         ("shard size", |cell| cell.axes.push(words("shard_size")), vec![Axis::ShardBytes]),

@@ -150,6 +150,7 @@ fn need() -> Need {
             kind: "async".to_owned(),
         }),
         writes: true,
+        write_bytes_per_s: Some(250e6),
         ..testing::need(100_000.0 / 7.0, 114_660.0)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{Distribution, Summary, distributions};
+use analysis::{CellSummary, Distribution, Summary, distributions};
 use feed::Durability;
 use record::{Cell, RunRecord, Word};
 use serde::{Serialize, Serializer};
@@ -43,10 +43,18 @@ pub fn fio(record: &RunRecord, summary: &Summary) -> Export {
         global_options: BTreeMap::new(),
         feedline_run: &record.run.run_id,
         // Of the interleaved repetitions: fio has no word for rounds that decide.
-        jobs: distributions(record).map(|one| job(&one)).collect(),
+        jobs: distributions(record).filter(|one| !mixes(one.cell)).map(|one| job(&one)).collect(),
     };
     let text = serde_json::to_string_pretty(&document).unwrap_or_default() + "\n";
-    Export { text, gaps: summary.cells.iter().filter_map(gap).collect() }
+    let mixed =
+        |cell: &CellSummary| format!("{}: reads and writes at once are no job of this form", cell.cell.cell);
+    let mixed = summary.cells.iter().filter(|cell| mixes(&cell.cell)).map(mixed);
+    Export { text, gaps: summary.cells.iter().filter_map(gap).chain(mixed).collect() }
+}
+
+/// Whether a cell reads and writes at once: a job of fio has a histogram for each, and this form one for both.
+fn mixes(cell: &Cell) -> bool {
+    cell.write_percent.is_some()
 }
 
 /// Scripts show buckets and percentiles in the order of the file, so they keep that of fio.

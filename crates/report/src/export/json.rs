@@ -71,6 +71,7 @@ fn settings(record: &RunRecord, cell: &Cell) -> Map<String, Value> {
         "members": number(Axis::Members),
         "codec": cell.said_along(Axis::Codec),
         "compressible_percent": number(Axis::Compressibility),
+        "write_percent": cell.write_percent,
     });
     if let Value::Object(object) = object { object } else { Map::new() }
 }

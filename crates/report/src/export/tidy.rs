@@ -7,7 +7,7 @@ use super::json::{outcome, role};
 use super::{Export, gap};
 use crate::words;
 
-const COLUMNS: [&str; 31] = [
+const COLUMNS: [&str; 32] = [
     "run_id",
     "scenario",
     "variant",
@@ -39,6 +39,7 @@ const COLUMNS: [&str; 31] = [
     "members",
     "codec",
     "compressible_percent",
+    "write_percent",
 ];
 
 /// Every figure of every repetition in a row of its own. What makes no point has one row without a metric, whose
@@ -97,7 +98,7 @@ fn number(number: Option<u32>) -> String {
     number.map(|number| number.to_string()).unwrap_or_default()
 }
 
-fn row(record: &RunRecord, cell: &Cell, which: [String; 5], figure: [&str; 4]) -> [String; 31] {
+fn row(record: &RunRecord, cell: &Cell, which: [String; 5], figure: [&str; 4]) -> [String; 32] {
     let run = &record.run;
     let [role, rep, rank, round, outcome] = which;
     let [metric, unit, value, gap] = figure.map(str::to_owned);
@@ -134,5 +135,6 @@ fn row(record: &RunRecord, cell: &Cell, which: [String; 5], figure: [&str; 4]) -
         said(Axis::Members),
         said(Axis::Codec),
         said(Axis::Compressibility),
+        cell.write_percent.map(|percent| percent.to_string()).unwrap_or_default(),
     ]
 }

@@ -31,6 +31,7 @@ fn cause(cause: &GapCause) -> String {
             let noun = operation::noun(operation);
             return format!("no {noun} ended inside the window; lengthen measure.duration");
         }
+        GapCause::NotApart => "the record does not say how much of it was read and how much written",
         GapCause::NoSampleSize => "run.json does not say how large a sample of this cell is",
         GapCause::NotComputed => "its figures cannot be computed",
         GapCause::Job(JobGap::NotRecorded) => "the record does not say what became of its training job",

@@ -192,7 +192,7 @@ fn exports_have_the_new_columns_last_and_the_new_figures() {
     assert!(
         header.ends_with(
             "gap,layout,streams,shuffle_buffer,checkpoint,tier,copy_to,durability,shard_bytes,members,codec,\
-             compressible_percent"
+             compressible_percent,write_percent"
         ),
         "{header}"
     );
@@ -200,7 +200,7 @@ fn exports_have_the_new_columns_last_and_the_new_figures() {
         assert!(table.contains(&format!(",{metric},")), "{metric}");
     }
     let tier = table.lines().find(|line| line.contains("tier_hits_last")).unwrap();
-    assert!(tier.ends_with(",webdataset,16,1000,,lru,,,,,,"), "{tier}");
+    assert!(tier.ends_with(",webdataset,16,1000,,lru,,,,,,,"), "{tier}");
     let objects = report::export::jsonl(&record, &summary).text;
     assert!(objects.contains("\"displacement\":0.62") && objects.contains("\"outcome\":\"overrun\""));
 }

@@ -4,14 +4,11 @@ use feed::{CheckpointNeed, HostShare};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::reader::Field;
-use crate::written::{self, Need as Written, NeedTable};
+use crate::written::{self, NeedTable, Needs};
 
 /// The table of a need that asks for checkpoints, where it was read.
-pub(super) fn table(need: &Field<Written>) -> Option<&written::CheckpointNeed> {
-    match &need.given()?.value {
-        Written::Table(table) => table.checkpoint.given().map(|entry| &entry.value),
-        Written::Short(_) => None,
-    }
+pub(super) fn table(need: &Field<Needs>) -> Option<&written::CheckpointNeed> {
+    need.given()?.value.tables().find_map(|table| Some(&table.checkpoint.given()?.value))
 }
 
 /// What checkpoints of `table` ask for; `None` within where none are asked for, without where something was wrong, after saying

@@ -12,6 +12,7 @@ use crate::value::Whole;
 use crate::words::Grade;
 use crate::written::{self, Address, DEPTH_MAX, Document, Margins, Regression};
 
+use super::block::Sample;
 use super::dataset::Datasets;
 use super::load::Load;
 use super::pace;
@@ -106,9 +107,17 @@ pub(super) fn refuse_unjudged(
     if let Some(problem) = refuse_other_job(feeds, load, need) {
         problems.push(problem);
     }
-    let line = |bytes: Option<u64>| Some(need?.line_bps(bytes? as f64));
     let judged = load.tasks.iter().any(|task| {
-        let mut lines = datasets.samples.iter().map(|sample| line(sample.bytes));
+        let line = |sample: &Sample, share: Option<u8>| {
+            let bytes = sample.bytes? as f64;
+            let of_mix = share.map(|percent| need.map(|need| need.of_mix(f64::from(percent) / 100.0, bytes)));
+            Some(of_mix.flatten().as_ref().or(need)?.line_bps(bytes))
+        };
+        let shares = |sample: Sample| {
+            (0..load.mix.count(task.operation)).map(move |index| load.mix.at(index, task.operation, sample))
+        };
+        let mut lines =
+            datasets.samples.iter().flat_map(|sample| shares(*sample).map(|share| line(sample, share)));
         let reaches = |line| load.schedule.series.iter().any(|of| pace::reaches_line(&of.load, line));
         need.is_none_or(|need| task.operation.flow() == Some(need.flow())) && lines.any(reaches)
     });

@@ -5,6 +5,7 @@ use feed::{Hold, Need, format_bps, format_count, group_digits};
 use plan::{DatasetSpec, Generate};
 
 use crate::diagnostic::{Problem, Problems, Span};
+use crate::list::Item;
 use crate::words::Origin;
 use crate::written::{Document, Need as Written};
 
@@ -34,10 +35,8 @@ pub(super) fn refuse(asked: &HoldInput<'_>, problems: &mut Problems) {
     // Data of the user's is what the job reads, whatever its size: there the samples are held, as a job
     // takes samples.
     let Some(own_bytes) = need.sample_bytes().filter(|_| datasets.origin == Origin::Generate) else { return };
-    let held = match document.need.given().map(|entry| &entry.value) {
-        Some(Written::Table(table)) => table.hold.span(),
-        _ => None,
-    };
+    let held =
+        document.need.given().and_then(|entry| entry.value.tables().find_map(|table| table.hold.span()));
     let reads = if tasks.iter().any(|task| task.operation.reads_bytes()) { reads(asked) } else { Vec::new() };
     // Within a byte, as means are fractions; a tenth is the tolerance for silence, not for a word that was
     // written.
@@ -115,8 +114,8 @@ fn unheld(asked: &HoldInput<'_>, own_bytes: f64, apart: &[&Read]) -> Problem {
 
 /// The hint. A short form has no room for the key, so it is written out as a table.
 fn what_to_write(document: &Document) -> String {
-    let short = match document.need.given().map(|entry| &entry.value) {
-        Some(Written::Short(text)) => feed::NeedSpec::parse_short(text).ok(),
+    let short = match document.need.given().map(|entry| entry.value.0.as_slice()) {
+        Some([Item { value: Written::Short(text), .. }]) => feed::NeedSpec::parse_short(text).ok(),
         _ => None,
     };
     let key = match short {

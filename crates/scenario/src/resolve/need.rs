@@ -1,13 +1,16 @@
-//! The need: one of its forms, and all keys of that form.
+//! The need: one of its forms, and all keys of that form; several of them at once.
+
+mod together;
 
 use feed::{Flow, NeedError, NeedSpec, UTILIZATION_DEFAULT};
 
 use crate::diagnostic::{Problem, Problems, Span};
-use crate::reader::{Entry, Field};
+use crate::list::Item;
+use crate::reader::Field;
 use crate::table::{KeyOf, Keys as _};
 use crate::value::split_hint;
 use crate::words::Mode;
-use crate::written::{Document, NEED_EXAMPLES, Need, NeedTable};
+use crate::written::{Document, NEED_EXAMPLES, Need, NeedTable, Needs};
 
 use super::{checkpoint_need, task};
 
@@ -71,25 +74,42 @@ const ALONE: Form = Form {
     spec: |_| None,
 };
 
-/// The need of this client.
+/// The need of this client: all that are listed, at once.
 pub(super) fn resolve(document: &Document, problems: &mut Problems) -> Option<feed::Need> {
     let entry = document.need.given()?;
-    if let Need::Table(table) = &entry.value
-        && is_of_checkpoints_alone(&document.need)
-    {
-        return of_checkpoints(entry, table, problems);
+    let mode = task::mode(&document.load);
+    let read = |item: &Item<Need>| of_one(item, mode.map(|(mode, _)| mode), problems);
+    let needs: Vec<feed::Need> = entry.value.0.iter().filter_map(read).collect();
+    if needs.len() < entry.value.0.len() {
+        return None;
     }
-    let spec = match &entry.value {
-        Need::Short(text) => NeedSpec::parse_short(text).map_err(|error| impossible(entry, &error)),
-        Need::Table(table) => from_table(entry, table, problems).map(Ok)?,
+    let refused = together::refuse(&entry.value, &needs, mode);
+    if refused.is_empty() {
+        return feed::Need::together(needs);
+    }
+    problems.extend(refused);
+    None
+}
+
+/// One of them.
+fn of_one(item: &Item<Need>, mode: Option<Mode>, problems: &mut Problems) -> Option<feed::Need> {
+    if let Need::Table(table) = &item.value
+        && is_alone(table)
+    {
+        return of_checkpoints(item, table, problems);
+    }
+    let spec = match &item.value {
+        Need::Short(text) => NeedSpec::parse_short(text).map_err(|error| impossible(item, &error)),
+        Need::Table(table) => from_table(item, table, problems).map(Ok)?,
     };
-    let spec = spec.map(|spec| for_mode(spec, task::mode(&document.load).map(|(mode, _)| mode)));
-    let need = spec.and_then(|spec| spec.resolve().map_err(|error| impossible(entry, &error)));
+    let spec = spec.map(|spec| for_mode(spec, mode));
+    let need = spec.and_then(|spec| spec.resolve().map_err(|error| impossible(item, &error)));
     let need = need.map_err(|problem| problems.push(problem)).ok()?;
-    let Need::Table(table) = &entry.value else { return Some(need) };
-    let need = match (asks(&document.need), table.write_rate.given()) {
-        (Flow::Both, Some(rate)) => need.with_writes(rate.value.0).ok()?,
-        _ => need,
+    let Need::Table(table) = &item.value else { return Some(need) };
+    table.write_rate.entry()?;
+    let need = match table.write_rate.given().filter(|_| asks_reads(table)) {
+        Some(rate) => need.with_writes(rate.value.0).ok()?,
+        None => need,
     };
     let need = match table.hold.optional()? {
         Some(hold) => need.holding(hold),
@@ -100,15 +120,24 @@ pub(super) fn resolve(document: &Document, problems: &mut Problems) -> Option<fe
 }
 
 /// Whether a need asks for checkpoints, and by none of its keys for reads or writes.
-pub(crate) fn is_of_checkpoints_alone(need: &Field<Need>) -> bool {
-    let Some(Need::Table(table)) = need.given().map(|entry| &entry.value) else { return false };
+pub(crate) fn is_of_checkpoints_alone(need: &Field<Needs>) -> bool {
+    let is_alone = |item: &Item<Need>| matches!(&item.value, Need::Table(table) if is_alone(table));
+    need.given().is_some_and(|entry| entry.value.0.iter().all(is_alone))
+}
+
+fn is_alone(table: &NeedTable) -> bool {
     table.checkpoint.key().is_some() && !is_written(table, &WRITES) && !asks_reads(table)
 }
 
 /// What a need asks for, by the keys that were written.
-pub(super) fn asks(need: &Field<Need>) -> Flow {
-    let Some(Need::Table(table)) = need.given().map(|entry| &entry.value) else { return Flow::Reads };
-    match (is_written(table, &WRITES), asks_reads(table)) {
+pub(super) fn asks(need: &Field<Needs>) -> Flow {
+    let items = || need.given().into_iter().flat_map(|entry| &entry.value.0);
+    let reads = |item: &Item<Need>| match &item.value {
+        Need::Table(table) => asks_reads(table),
+        Need::Short(_) => true,
+    };
+    let writes = |item: &Item<Need>| matches!(&item.value, Need::Table(table) if is_written(table, &WRITES));
+    match (items().any(writes), items().any(reads)) {
         (false, _) => Flow::Reads,
         (true, false) => Flow::Writes,
         (true, true) => Flow::Both,
@@ -120,8 +149,8 @@ fn asks_reads(table: &NeedTable) -> bool {
 }
 
 /// A need of checkpoints without any reads.
-fn of_checkpoints(entry: &Entry<Need>, table: &NeedTable, problems: &mut Problems) -> Option<feed::Need> {
-    let fits = check_form(entry, &ALONE, table.checkpoint.key()?, &table.keys(), problems);
+fn of_checkpoints(item: &Item<Need>, table: &NeedTable, problems: &mut Problems) -> Option<feed::Need> {
+    let fits = check_form(item, &ALONE, table.checkpoint.key()?, &table.keys(), problems);
     let checkpoint = checkpoint_need::resolve(table, problems)??;
     let scope = table.scope.value_or(feed::Scope::default())?;
     fits.then(|| feed::Need { scope, ..feed::Need::of_checkpoints(checkpoint) })
@@ -143,27 +172,27 @@ fn for_mode(spec: NeedSpec, mode: Option<Mode>) -> NeedSpec {
     }
 }
 
-/// The workload of a need that names one.
-pub(super) fn workload(written: &Field<Need>) -> Option<String> {
-    match &written.given()?.value {
+/// The workload of the first need that names one.
+pub(super) fn workload(written: &Field<Needs>) -> Option<String> {
+    written.given()?.value.0.iter().find_map(|item| match &item.value {
         Need::Table(table) => table.workload.given().map(|workload| workload.value.0.clone()),
         Need::Short(text) => match NeedSpec::parse_short(text) {
             Ok(NeedSpec::Profile { workload, .. }) => Some(workload),
             _ => None,
         },
-    }
+    })
 }
 
-fn impossible(entry: &Entry<Need>, error: &NeedError) -> Problem {
+fn impossible(item: &Item<Need>, error: &NeedError) -> Problem {
     let (cause, hint) = split_hint(&error.to_string());
-    let problem = Problem::new(cause).at(place(entry, error), "");
+    let problem = Problem::new(cause).at(place(item, error), "");
     problem.help(hint.unwrap_or_else(|| NEED_EXAMPLES.to_owned()))
 }
 
 /// The value that an error is about, where there is one; else the whole need.
-fn place(entry: &Entry<Need>, error: &NeedError) -> Span {
-    let Need::Table(table) = &entry.value else {
-        return entry.span;
+fn place(item: &Item<Need>, error: &NeedError) -> Span {
+    let Need::Table(table) = &item.value else {
+        return item.span;
     };
     let value = match error {
         NeedError::NoProfile { .. } => table.accelerator.span(),
@@ -171,10 +200,10 @@ fn place(entry: &Entry<Need>, error: &NeedError) -> Span {
         NeedError::Hosts { .. } => table.hosts.span(),
         _ => None,
     };
-    value.unwrap_or(entry.span)
+    value.unwrap_or(item.span)
 }
 
-fn from_table(entry: &Entry<Need>, table: &NeedTable, problems: &mut Problems) -> Option<NeedSpec> {
+fn from_table(item: &Item<Need>, table: &NeedTable, problems: &mut Problems) -> Option<NeedSpec> {
     let keys = table.keys();
     let written = |name: &&str| keys.iter().find(|key| key.name == *name).and_then(|key| key.at);
     let place = |form: &'static Form| Some((form, form.own.iter().find_map(written)?));
@@ -185,11 +214,11 @@ fn from_table(entry: &Entry<Need>, table: &NeedTable, problems: &mut Problems) -
     match forms.as_slice() {
         [] => {
             let problem = Problem::new("`need` does not say what the accelerators consume");
-            problems.push(problem.at(entry.span, "").help(NEED_EXAMPLES));
+            problems.push(problem.at(item.span, "").help(NEED_EXAMPLES));
             None
         }
         [(form, own)] => {
-            let complete = check_form(entry, form, *own, &keys, problems);
+            let complete = check_form(item, form, *own, &keys, problems);
             if complete { (form.spec)(table) } else { None }
         }
         // The forms could be compared; but if they disagree, which of them is the need is for the user to
@@ -203,7 +232,7 @@ fn from_table(entry: &Entry<Need>, table: &NeedTable, problems: &mut Problems) -
     }
 }
 
-fn check_form(entry: &Entry<Need>, form: &Form, own: Span, keys: &[KeyOf], problems: &mut Problems) -> bool {
+fn check_form(item: &Item<Need>, form: &Form, own: Span, keys: &[KeyOf], problems: &mut Problems) -> bool {
     let missing: Vec<_> = keys
         .iter()
         .filter(|key| form.required.contains(&key.name) && key.at.is_none())
@@ -212,7 +241,7 @@ fn check_form(entry: &Entry<Need>, form: &Form, own: Span, keys: &[KeyOf], probl
     if !missing.is_empty() {
         let problem =
             Problem::absent(format!("`need` by {} also takes {}", form.name, missing.join(" and ")));
-        problems.push(problem.at(entry.span, "").help(NEED_EXAMPLES));
+        problems.push(problem.at(item.span, "").help(NEED_EXAMPLES));
     }
     let mut fitting = true;
     for key in keys {

@@ -5,7 +5,7 @@ use plan::{Distribution, Layout};
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::reader::Field;
 use crate::words::Sizes;
-use crate::written::{Dataset, Need};
+use crate::written::{Dataset, Needs};
 
 use super::block::Sample;
 use super::need;
@@ -23,7 +23,7 @@ const STATED_STDEV: (&str, u64) = ("unet3d", 68_341_808);
 /// The distribution of sizes; `None` when it was wrong, after saying why.
 pub(super) fn resolve(
     written: &Dataset,
-    need: &Field<Need>,
+    need: &Field<Needs>,
     samples: &[Sample],
     problems: &mut Problems,
 ) -> Option<Distribution> {
@@ -62,7 +62,7 @@ pub(super) fn refuse_layout(
 
 fn stdev(
     written: &Dataset,
-    need: &Field<Need>,
+    need: &Field<Needs>,
     samples: &[Sample],
     lognormal: Span,
     problems: &mut Problems,
@@ -92,7 +92,7 @@ fn stdev(
 }
 
 /// What the need's workload states; it belongs to that workload's own sample size.
-fn by_need(written: &Dataset, need: &Field<Need>, lognormal: Span, problems: &mut Problems) -> Option<u64> {
+fn by_need(written: &Dataset, need: &Field<Needs>, lognormal: Span, problems: &mut Problems) -> Option<u64> {
     let (workload, bytes) = STATED_STDEV;
     if written.sample_size.is_absent() && need::workload(need).is_some_and(|found| found == workload) {
         return Some(bytes);

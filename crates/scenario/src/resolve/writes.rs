@@ -86,7 +86,7 @@ pub(super) fn refuse_other_need(document: &Document, tasks: &[Task], problems: &
     }
     let (problem, needs, does, help) = match asked {
         Flow::Writes => (
-            "the need is one of writes alone, and none are",
+            "the need is one of writes, and nothing writes alone",
             "is of writes",
             "writes nothing, or reads beside it",
             "write load.operation = \"write\"; or need = { rate = ... }, with a write_rate beside it for both at once",
@@ -98,7 +98,7 @@ pub(super) fn refuse_other_need(document: &Document, tasks: &[Task], problems: &
             "write load.operation = \"mix\", or add it: each alone may be fed where both together are not",
         ),
         Flow::Reads => (
-            "the need is one of reads, and nothing is read alone",
+            "the need is one of reads, and nothing reads alone",
             "is of reads",
             "writes",
             "write need = { write_rate = \"2 GB/s\" }, with a rate beside it for both at once; or load.operation = [\"read\", \"write\"]",

@@ -122,8 +122,8 @@ table! {
 table! {
     /// How much of a load is writes, and how much reads.
     pub(crate) struct Mix {
-        /// Share of the blocks that are written over, 1 % to 99 %; the others are read. Default: the share of the need's writes in
-        /// all that it asks for.
+        /// Share of the operations that write, 1 % to 99 %; the others read. Default: the share of the need's writes in all that it
+        /// asks for.
         write: Axis<WholePercent>,
     }
 }

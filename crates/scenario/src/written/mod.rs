@@ -34,7 +34,7 @@ pub(crate) use expect::Expect;
 pub(crate) use gate::{Gate, Margins, Regression};
 pub(crate) use load::{DEPTH_MAX, Depth, Depths, Load};
 pub(crate) use measure::Measure;
-pub(crate) use need::{EXAMPLES as NEED_EXAMPLES, Need, NeedTable};
+pub(crate) use need::{EXAMPLES as NEED_EXAMPLES, Need, NeedTable, Needs};
 pub(crate) use target::{Connections, Target};
 pub(crate) use tier::CacheTier;
 pub(crate) use training::{ACCELERATORS_MAX, Decode, Training};
@@ -61,8 +61,8 @@ pub(crate) struct Document {
     pub(crate) version: Field<Whole<1, 1>>,
     /// What this scenario is for; printed with every result.
     pub(crate) title: Field<Text>,
-    /// What the accelerators consume: the line that a storage is held against.
-    pub(crate) need: Field<Need>,
+    /// What the accelerators consume: the line that a storage is held against. A list is several jobs at once.
+    pub(crate) need: Field<Needs>,
     /// Which bytes are read.
     pub(crate) dataset: Dataset,
     /// The storages under test, by name (letters, digits, `-` and `_`).
@@ -128,7 +128,7 @@ fn section<T: Table>(root: &mut TableReader<'_>, key: &'static str, problems: &m
     table::read(Key { text: key.to_owned(), span }, node, key, problems).unwrap_or_default()
 }
 
-fn need(root: &mut TableReader<'_>, problems: &mut Problems) -> Field<Need> {
+fn need(root: &mut TableReader<'_>, problems: &mut Problems) -> Field<Needs> {
     let need = root.field("need", problems);
     if need.is_absent() {
         let problem = Problem::absent("`need` is missing: what do the accelerators consume?");

@@ -4,6 +4,7 @@ use feed::{Hold, Scope};
 
 use crate::diagnostic::Problems;
 use crate::document::{Node, Value};
+use crate::list::Item;
 use crate::reader::{Written, wrong_type};
 use crate::table::{Table, table};
 use crate::value::{Count, Duration, Fraction, Number, Rate, Size, Text, Whole, schema};
@@ -22,7 +23,45 @@ need = { batch = 400, step_time = \"224ms\", sample_size = \"114660 B\", count =
 need = { tokens_per_second = 2e6, token_size = \"4 B\" }
 need = { checkpoint = { bytes = \"912 GB\", within = \"30s\" } }";
 
-/// What the accelerators consume.
+/// What is asked of a storage: one need, or several at once.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Needs(pub(crate) Vec<Item<Need>>);
+
+impl Needs {
+    /// Those that are tables.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &NeedTable> {
+        self.0.iter().filter_map(|item| match &item.value {
+            Need::Table(table) => Some(&**table),
+            Need::Short(_) => None,
+        })
+    }
+}
+
+impl Written for Needs {
+    fn expected() -> String {
+        format!("{}, or a list of them", Need::expected())
+    }
+
+    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
+        let nodes = match &node.value {
+            Value::Array(nodes) if !nodes.is_empty() => nodes.as_slice(),
+            _ => std::slice::from_ref(node),
+        };
+        // Two equal ones are two jobs, and not one that is written twice.
+        let read = |node: &Node| Some(Item { span: node.span, value: Need::read(node, path, problems)? });
+        let needs: Vec<Item<Need>> = nodes.iter().filter_map(read).collect();
+        (needs.len() == nodes.len()).then_some(Self(needs))
+    }
+}
+
+schema!(Needs, "needs", |generator| {
+    "anyOf": [
+        Need::json_schema(generator),
+        { "type": "array", "minItems": 1, "items": Need::json_schema(generator) }
+    ]
+});
+
+/// What the accelerators of one job consume.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Need {
     /// `8xh100:resnet50`.

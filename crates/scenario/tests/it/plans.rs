@@ -75,6 +75,23 @@ fn a_need_of_reads_and_writes_is_a_mix_of_its_own_share() {
 }
 
 #[test]
+fn needs_of_a_list_are_added_up() {
+    let text = "version = 1\nneed = [\n  \"8xh100:resnet50\",\n  { rate = \"1 GB/s\", utilization = 0.9 },\n  \
+                { write_rate = \"500 MB/s\", utilization = 0.9 },\n  { checkpoint = { bytes = \"1 GB\", within = \"10s\" } },\n]\n\
+                targets.data = { at = \"/mnt/data/bench\" }\nload.queue_depth = 8\ndataset.sample_size = \"1 MiB\"\n";
+    let need = resolve(text).unwrap_or_else(|diagnostics| panic!("{diagnostics}")).need;
+    let resnet = feed::NeedSpec::parse_short("8xh100:resnet50").unwrap().resolve().unwrap();
+    let own_bps = resnet.demand_bps(resnet.sample_bytes().unwrap());
+    assert_eq!((need.demand_bps(1.0), need.write_bps, need.utilization), (own_bps + 1e9, Some(5e8), 0.9));
+    assert_eq!((need.accelerators, need.checkpoint.map(|of| of.bytes)), (0, Some(1_000_000_000)));
+    assert!(
+        need.label.starts_with("8 x h100 resnet50 and 1 GB/s and 500 MB/s written and "),
+        "{}",
+        need.label
+    );
+}
+
+#[test]
 fn the_shortest_scenario_has_careful_defaults() {
     insta::assert_snapshot!(described(&with("")));
 }

@@ -239,6 +239,26 @@ fn mixes() {
 }
 
 #[test]
+fn several_needs() {
+    let disk = "targets.data = { at = \"/mnt/data/bench\" }";
+    let mut shown = String::new();
+    for needs in [
+        "[]",
+        "[\"8xh100:resnet50\", { rate = \"1 GB/s\" }]",
+        "[{ workload = \"resnet50\", accelerator = \"h100\", count = 8, hosts = 4 }, { workload = \"unet3d\", accelerator = \"h100\", count = 8, hosts = 2 }]",
+        "[{ checkpoint = { bytes = \"1 GB\", within = \"1s\" } }, { rate = \"1 GB/s\", checkpoint = { bytes = \"1 GB\", within = \"2s\" } }]",
+        "[{ rate = \"1 GB/s\" }, { rate = \"0 B/s\" }]",
+        "[[{ rate = \"1 GB/s\" }]]",
+    ] {
+        let text = format!("version = 1\nneed = {needs}\n{disk}\n");
+        writeln!(shown, "{}\n{}\n", refusal(&text, &[], |_| ()), "-".repeat(60)).unwrap();
+    }
+    let jobs = "version = 1\nneed = [\"8xh100:resnet50\", \"8xh100:unet3d\"]\nload.mode = \"training\"\n";
+    writeln!(shown, "{}", refusal(&format!("{jobs}{disk}\n"), &[], |_| ())).unwrap();
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
 fn paths_that_are_slowed_down() {
     insta::assert_snapshot!(refusals(&[
         "targets.b = { at = \"/mnt/b\", emulate = { profile = \"s3-like\" } }",

@@ -50,11 +50,10 @@ pub(crate) fn others_read(
     used: &[&Rep],
 ) -> Option<Flag> {
     let system = system.filter(|_| storage)?;
-    let share = if operation::writes_blocks(cell) {
+    let share = if operation::is_write(cell) {
         // Whole blocks are written, for which nothing has to be read.
         let device = system.device.as_ref()?;
-        let own_bps = system.asked_beside_device.bps * (1.0 - operation::written_share(cell));
-        (device.read.bps - own_bps).max(0.0) / (device.read.bps + device.write.bps).max(1.0)
+        device.read.bytes as f64 / (device.read.bytes + device.write.bytes).max(1) as f64
     } else {
         system.reconciliation.iter().find_map(|found| match found {
             Reconciliation::OthersRead { share, .. } => Some(*share),
@@ -87,6 +86,6 @@ pub(crate) fn others_wrote(cell: &Cell, storage: bool, system: Option<&SystemFig
 fn beside_writes(cell: &Cell, system: &SystemFigures) -> Option<f64> {
     let device = system.device.as_ref().filter(|_| cell.cache == Cache::Bypass)?;
     let beside_each = BESIDE_A_WRITE / cell.block_bytes.max(1) as f64;
-    let own_bps = system.asked_beside_device.bps * operation::written_share(cell) * (1.0 + beside_each);
+    let own_bps = system.written_beside_device.bps * (1.0 + beside_each);
     Some((device.write.bps - own_bps).max(0.0) / (device.read.bps + device.write.bps).max(1.0))
 }

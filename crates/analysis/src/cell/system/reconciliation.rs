@@ -4,6 +4,7 @@ use record::{Cell, Rep, counter};
 
 use super::traffic::{Traffic, seconds, total};
 use crate::cell::counters::counted;
+use crate::cell::{mix, operation};
 
 // File systems read metadata for what was asked, and both ends of a window cut requests that are under way.
 /// Share by which two counts may differ before anything is said.
@@ -97,7 +98,10 @@ impl Reconciliation {
 /// Sums over the repetitions of a cell in which some counter is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Crossing {
+    /// Bytes read, or written where nothing is read.
     pub(super) asked: Traffic,
+    /// Bytes written over blocks.
+    pub(super) written: Traffic,
     /// Absent unless known in all of them.
     pub(super) process: Option<Traffic>,
     /// Absent unless known in all of them.
@@ -113,10 +117,13 @@ impl Crossing {
     /// Over those of `reps` that are `known`.
     pub(super) fn of(reps: &[&Rep], cell: &Cell, known: impl Fn(&Rep) -> bool) -> Self {
         let reps: Vec<&Rep> = reps.iter().copied().filter(|rep| known(rep)).collect();
-        let bytes = total(reps.iter().map(|rep| counted(rep, counter::BYTES)));
+        let moved = total(reps.iter().map(|rep| counted(rep, counter::BYTES)));
+        let written = total(reps.iter().map(|rep| mix::written_bytes(cell, rep).unwrap_or(0)));
         let span_ns = total(reps.iter().map(|rep| rep.window_ns));
+        let traffic = |bytes| Traffic::of(bytes, span_ns).unwrap_or(Traffic { bytes, bps: 0.0 });
         Self {
-            asked: Traffic::of(bytes, span_ns).unwrap_or(Traffic { bytes, bps: 0.0 }),
+            asked: traffic(if operation::is_write(cell) { moved } else { moved - written }),
+            written: traffic(written),
             process: sum(&reps, |rep| Some((rep.system.process_read_bytes?, rep.usage.wall_ns))),
             device: sum(&reps, |rep| rep.system.device.as_ref().map(|one| (one.read_bytes, one.wall_ns))),
             span_ns,

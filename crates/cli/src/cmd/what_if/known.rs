@@ -285,6 +285,9 @@ impl Opened {
                 cell.cell.cell
             ))
         };
+        if cell.cell.write_percent.is_some() {
+            return Err(doubtful("is of reads and writes at once, and of neither"));
+        }
         if cell.cell.training.is_some() || cell.cell.pace.is_some() {
             return Err(doubtful("is what its load asked for, and no rate of its storage"));
         }
