@@ -1,6 +1,6 @@
 //! What sets cells apart.
 
-use record::axis::{Axis, agree, alike};
+use record::axis::{Axis, Groups, agree, alike, others};
 use record::{AxisWords, Cell, Training};
 
 use crate::sample;
@@ -157,4 +157,20 @@ fn words_of_a_scenario_lie_along_the_axis_that_they_name() {
     assert_eq!((of("checkpoint"), of("checkpoint.mode")), (Axis::Checkpoint, Axis::Checkpoint));
     assert_eq!(of("training.readers"), Axis::Readers);
     assert_eq!(of("unheard_of"), Axis::Other);
+}
+
+#[test]
+fn a_group_is_found_where_numbers_agree_that_are_not_equal() {
+    let mut cell = sample::run().cells.remove(0);
+    cell.connections = cell.queue_depth;
+    let mut deeper = cell.clone();
+    (deeper.queue_depth, deeper.connections) = (64, 64);
+    let other = Cell { target: "other".to_owned(), ..cell.clone() };
+    let (cells, but) = ([cell, deeper, other], [Axis::Depth]);
+    let run = sample::run();
+    let mut groups = Groups::default();
+    let placed = cells
+        .each_ref()
+        .map(|cell| groups.place(&run, cell, others(&but), |group| alike(&run, &cells[group], cell, &but)));
+    assert_eq!(placed, [0, 0, 1]);
 }
