@@ -580,6 +580,7 @@ fn job_alone(job: &Training) -> Coordinate<'_> {
         decode_cost_ns,
         drop_last,
         startup_ns,
+        spin_ns,
         threshold,
     } = job;
     Coordinate::Parts(vec![
@@ -590,6 +591,7 @@ fn job_alone(job: &Training) -> Coordinate<'_> {
         Coordinate::if_count(*decode_cost_ns),
         Coordinate::count(*drop_last),
         Coordinate::Count(*startup_ns),
+        Coordinate::Count(*spin_ns),
         Coordinate::Figure(*threshold),
     ])
 }

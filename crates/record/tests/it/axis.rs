@@ -136,6 +136,7 @@ fn what_a_job_costs_sets_nothing_apart_and_how_it_fetches_is_no_part_of_it() {
     assert_eq!(with(|job| job.accelerators = 7), [Axis::Accelerators]);
     assert_eq!(with(|job| job.decode_threads = None), [Axis::DecodeThreads]);
     assert_eq!(with(|job| job.batch = 7), [Axis::Job]);
+    assert_eq!(with(|job| job.spin_ns = 7), [Axis::Job]);
 }
 
 #[test]
