@@ -5,8 +5,8 @@ pub(crate) mod model;
 pub(crate) mod prediction;
 pub(crate) mod treatment;
 
-use record::axis::{self, agree, alike};
-use record::{Axis, AxisWords, Cell, Datasets, Run};
+use record::axis::{self, Groups, agree, alike, others};
+use record::{Axis, AxisWords, Cell, Datasets, Target};
 
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::need::LineAt;
@@ -68,7 +68,7 @@ impl Panel {
     }
 
     /// Whether a cell may be drawn here although its treatment is another: both read from storage.
-    fn takes_in(&self, run: &Run, cell: &CellSummary) -> bool {
+    fn takes_in(&self, run: &impl Datasets, cell: &CellSummary) -> bool {
         agree(run, &self.first, &cell.cell, axis::PANEL)
             && [&self.first, &cell.cell].into_iter().all(treatment::reaches)
     }
@@ -180,21 +180,24 @@ fn is_apart(cell: &CellSummary) -> bool {
 }
 
 /// Arranges cells as panels of curves, in the order of the scenario.
-pub(crate) fn panels(cells: &[CellSummary], run: &Run) -> Vec<Panel> {
-    let mut panels: Vec<Panel> = Vec::new();
+pub(crate) fn panels(cells: &[CellSummary], run: &impl Datasets, targets: &[Target]) -> Vec<Panel> {
+    let (mut panels, mut curves): (Vec<Panel>, Vec<Groups>) = (Vec::new(), Vec::new());
+    let mut ways = Groups::default();
     // Whether cold and bypassing cells share panels is decided once for the run: decided for each cell it would depend
     // on the order of the scenario.
     let joins = treatment::may_join(&cells.iter().filter(|cell| !is_apart(cell)));
     let apart = apart(cells, run);
     for (index, cell) in cells.iter().enumerate().filter(|(_, cell)| !is_apart(cell)) {
-        let known = panels
-            .iter()
-            .position(|panel| panel.is_way_of(run, cell) || (joins && panel.takes_in(run, cell)));
-        let at = known.unwrap_or_else(|| {
+        let takes = |at: usize| {
+            let panel: &Panel = &panels[at];
+            panel.is_way_of(run, cell) || (joins && panel.takes_in(run, cell))
+        };
+        let at = ways.place(run, &cell.cell, axis::PANEL.iter().copied(), takes);
+        if at == panels.len() {
             panels.push(Panel::of(cell));
-            panels.len() - 1
-        });
-        panels[at].add(index, cells, apart[index], run);
+            curves.push(Groups::default());
+        }
+        panels[at].add(index, &mut curves[at], cells, apart[index], (run, targets));
     }
     for curve in panels.iter_mut().flat_map(|panel| &mut panel.curves) {
         curve.finish(cells);
@@ -204,14 +207,16 @@ pub(crate) fn panels(cells: &[CellSummary], run: &Run) -> Vec<Panel> {
 
 /// For each cell, what sets its curve apart: with one point for each depth, each of several numbers of threads or streams at
 /// one depth is a curve.
-fn apart(cells: &[CellSummary], run: &Run) -> Vec<Apart> {
+fn apart(cells: &[CellSummary], run: &impl Datasets) -> Vec<Apart> {
     let mut along_depth: Vec<Vec<usize>> = Vec::new();
+    let mut groups = Groups::default();
     for (index, cell) in cells.iter().enumerate() {
-        let is_of = |of: &&mut Vec<usize>| alike(run, &cells[of[0]].cell, &cell.cell, axis::CURVE);
-        match along_depth.iter_mut().find(is_of) {
-            Some(of) => of.push(index),
-            None => along_depth.push(vec![index]),
+        let is_of = |of: usize| alike(run, &cells[along_depth[of][0]].cell, &cell.cell, axis::CURVE);
+        let of = groups.place(run, &cell.cell, others(axis::CURVE), is_of);
+        if of == along_depth.len() {
+            along_depth.push(Vec::new());
         }
+        along_depth[of].push(index);
     }
     let mut apart = vec![Apart { threads: false, streams: false }; cells.len()];
     for of in along_depth {
@@ -225,16 +230,25 @@ fn apart(cells: &[CellSummary], run: &Run) -> Vec<Apart> {
 }
 
 impl Panel {
-    fn add(&mut self, index: usize, cells: &[CellSummary], apart: Apart, run: &Run) {
+    /// Adds a cell to its curve, among those that `curves` knows.
+    fn add(
+        &mut self,
+        index: usize,
+        curves: &mut Groups,
+        cells: &[CellSummary],
+        apart: Apart,
+        (run, targets): (&impl Datasets, &[Target]),
+    ) {
         let cell = &cells[index];
         treatment::add(&mut self.treatments, cell);
         let but = apart.may_differ();
-        let is_of = |curve: &&mut Curve| alike(run, &cells[curve.cells[0]].cell, &cell.cell, &but);
-        if let Some(curve) = self.curves.iter_mut().find(is_of) {
+        let is_of = |curve: usize| alike(run, &cells[self.curves[curve].cells[0]].cell, &cell.cell, &but);
+        let at = curves.place(run, &cell.cell, others(axis::CURVE), is_of);
+        if let Some(curve) = self.curves.get_mut(at) {
             curve.cells.push(index);
             return;
         }
-        let target = run.targets.iter().find(|target| target.name == cell.cell.target);
+        let target = targets.iter().find(|target| target.name == cell.cell.target);
         self.curves.push(Curve {
             target: cell.cell.target.clone(),
             title: target.map_or_else(|| cell.cell.target.clone(), |target| target.title.clone()),
@@ -331,7 +345,49 @@ fn is_flat_from(points: &[Point], index: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
+    use record::{Dataset, Run};
+
     use super::*;
+    use crate::fixture::Builder;
+    use crate::summarise;
+
+    /// A run that counts how often it is asked for a dataset, as it is wherever two cells are held against each other.
+    struct Asked<'a>(&'a Run, Cell<u32>);
+
+    impl Datasets for Asked<'_> {
+        fn dataset(&self, index: usize) -> Option<&Dataset> {
+            self.1.set(self.1.get() + 1);
+            self.0.dataset(index)
+        }
+    }
+
+    /// How often the run is asked while so many panels of three engines are arranged, and how many curves there are.
+    fn asked(panels_wanted: u64) -> (u32, usize) {
+        let mut builder = Builder::new();
+        for block_bytes in 1..=panels_wanted {
+            for (engine, depth) in [("io_uring", 1), ("io_uring", 8), ("pread", 1), ("mmap", 1)] {
+                let name = format!("{engine}/{block_bytes}/{depth}");
+                builder.cell(&name, "disk", depth);
+                builder.edit_cell(&name, |cell| {
+                    (cell.block_bytes, cell.engine) = (block_bytes, engine.to_owned());
+                });
+            }
+        }
+        let record = builder.record();
+        let cells = summarise(&record).cells;
+        let run = Asked(&record.run, Cell::new(0));
+        let panels = panels(&cells, &run, &record.run.targets);
+        assert_eq!(panels.len() as u64, panels_wanted);
+        (run.1.get(), panels.iter().map(|panel| panel.curves.len()).sum())
+    }
+
+    #[test]
+    fn cells_are_held_against_those_alone_that_may_be_of_their_panel_or_their_curve() {
+        let (of_ten, curves) = asked(10);
+        assert_eq!((asked(200), curves), ((20 * of_ten, 20 * curves), 30), "twenty times the work");
+    }
 
     fn shape_of(curve: &[(u32, f64)]) -> Option<Shape> {
         let point = |(depth, bps): &(u32, f64)| Point {

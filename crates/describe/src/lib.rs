@@ -303,6 +303,7 @@ fn training(load: &plan::Load) -> Option<record::Training> {
         decode_threads: training.decode.and_then(|decode| decode.threads),
         drop_last: training.drop_last,
         startup_ns: training.startup_ns,
+        spin_ns: training.spin_ns,
         threshold: training.threshold,
         price_per_hour: training.price_per_hour,
     })

@@ -194,7 +194,16 @@ impl Fleet {
         if self.is_over(now_ns) {
             return Next::Finished;
         }
-        self.issue().unwrap_or_else(|| Next::At(self.event_ns()))
+        self.issue().unwrap_or_else(|| Next::At(self.look_ns()))
+    }
+
+    /// When a client that has nothing else to do looks at the clock again: as the next event comes, or from so long before it on
+    /// as the job says.
+    pub(crate) fn look_ns(&self) -> u64 {
+        match self.event_ns() {
+            u64::MAX => u64::MAX,
+            event_ns => event_ns.saturating_sub(self.job.training.spin_ns),
+        }
     }
 
     /// Time of the next event that no completion announces; `u64::MAX` without one.

@@ -76,7 +76,17 @@ impl Train {
     /// accelerator where every reader has its thread, and otherwise one; any other engine has one for each thread,
     /// since a thread that waits for its own reads sees nothing of what others could let it do. Accelerators that wait
     /// for each other are in one group; they do for a checkpoint.
-    pub(crate) fn new(job: Job, decoders: Option<Decoders>, cell: &Cell, cores: u32, clock: &Clock) -> Self {
+    pub(crate) fn new(
+        mut job: Job,
+        decoders: Option<Decoders>,
+        cell: &Cell,
+        cores: u32,
+        clock: &Clock,
+    ) -> Self {
+        if !clock.runs_by_itself() {
+            // Where time only passes in a wait, looking would never end.
+            job.training.spin_ns = 0;
+        }
         let all = job.training.accelerators;
         let readers = match job.training.fetch {
             Fetch::Readers { count } => Some(all.saturating_mul(count)),
@@ -254,20 +264,20 @@ impl Trainer<'_> {
         state.fleet.advance(now_ns);
         self.train.hand_over(self.train.number(self.thread), &mut state);
         self.ring(&state);
-        let mut event_ns = state.fleet.event_ns();
+        let mut look_ns = state.fleet.look_ns();
         if state.fleet.is_held() {
-            event_ns = event_ns.min(now_ns + SAVED_LATENCY_NS);
+            look_ns = look_ns.min(now_ns + SAVED_LATENCY_NS);
         }
         if state.decoding > 0 {
-            event_ns = event_ns.min(now_ns + DECODED_LATENCY_NS);
+            look_ns = look_ns.min(now_ns + DECODED_LATENCY_NS);
         }
         if self.decoding == 0 {
-            return event_ns;
+            return look_ns;
         }
         let returned = &mut state.returned[self.train.within_group(self.thread)];
         self.decoding -= returned.len() as u32;
         free.append(returned);
-        if self.decoding == 0 { event_ns } else { event_ns.min(now_ns + DECODED_LATENCY_NS) }
+        if self.decoding == 0 { look_ns } else { look_ns.min(now_ns + DECODED_LATENCY_NS) }
     }
 
     /// What to do at `now_ns` with a free buffer.
@@ -346,9 +356,9 @@ impl Trainer<'_> {
         if has_more || state.fleet.is_over(now_ns) || (has_buffer && state.fleet.may_issue()) {
             return;
         }
-        let event_ns = state.fleet.event_ns();
+        let (event_ns, look_ns) = (state.fleet.event_ns(), state.fleet.look_ns());
         let watches = event_ns < state.watched_ns;
-        let until_ns = if watches { until_ns.min(event_ns) } else { until_ns };
+        let until_ns = if watches { until_ns.min(look_ns) } else { until_ns };
         if watches {
             state.watched_ns = event_ns;
         }
@@ -361,6 +371,14 @@ impl Trainer<'_> {
             Err(poisoned) => poisoned.into_inner().0,
         };
         state.resting -= 1;
+        // Still as the one that watches, so that no other does, and without the lock, which others need to go on.
+        if watches && (look_ns..event_ns).contains(&self.train.clock.now_ns()) {
+            drop(state);
+            while self.train.clock.now_ns() < event_ns {
+                std::hint::spin_loop();
+            }
+            state = self.group.state();
+        }
         if watches && state.watched_ns == event_ns {
             state.watched_ns = u64::MAX;
             if state.resting > 0 {

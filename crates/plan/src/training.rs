@@ -27,6 +27,9 @@ pub struct Training {
     pub drop_last: bool,
     /// Time in which the readers of an epoch start before they fetch.
     pub startup_ns: u64,
+    /// How long before a step ends, or something else happens that no read announces, a thread stops sleeping and looks at the
+    /// clock instead.
+    pub spin_ns: u64,
     /// Accelerator utilization (AU) at which a storage feeds the job, above 0 and at most 1.
     pub threshold: f64,
     /// Price of an hour of one accelerator, in the user's currency.
@@ -138,6 +141,7 @@ impl Training {
             decode: None,
             drop_last: true,
             startup_ns: 0,
+            spin_ns: 0,
             threshold: 0.9,
             price_per_hour: None,
         }

@@ -3,6 +3,9 @@
 //! Code that asks which cells are alike (one curve, one way of reading, one engine beside another) asks [`alike`] with the
 //! axes that may differ. A new field of a cell is an axis here, and every such question then takes it into account.
 
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use feed::{Cache, FromMemory};
 
 use crate::{AxisWords, Cell, CheckpointPlan, CopyPlan, Dataset, Pace, Run, Tier, Training, Word};
@@ -332,6 +335,19 @@ impl<'a> Coordinate<'a> {
     }
 }
 
+/// Of coordinates that are equal, the same: a zero has two signs.
+impl Hash for Coordinate<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self {
+            Self::Absent => {}
+            Self::Count(count) => count.hash(state),
+            Self::Figure(figure) => (figure + 0.0).to_bits().hash(state),
+            Self::Word(word) => word.hash(state),
+            Self::Parts(parts) => parts.hash(state),
+        }
+    }
+}
+
 /// Whatever knows the datasets of a run: its head, or what is made of it.
 pub trait Datasets {
     /// The dataset at this place; absent from a record that lacks it.
@@ -396,7 +412,13 @@ impl Axis {
             // Keys of a table count as a whole: no relation tells one setting of a checkpoint from another.
             return Self::Checkpoint;
         }
-        match name.rsplit('.').next().unwrap_or_default() {
+        // Nearly all are keys alone, and every comparison of cells asks for some: the last part is looked for where it is another.
+        let of_last_part = || name.rsplit_once('.').and_then(|(_, key)| Self::of_key(key));
+        Self::of_key(name).or_else(of_last_part).unwrap_or(Self::Other)
+    }
+
+    fn of_key(key: &str) -> Option<Self> {
+        Some(match key {
             "target" => Self::Target,
             "dataset" => Self::Dataset,
             "layout" => Self::Layout,
@@ -428,8 +450,8 @@ impl Axis {
             "queue_depth" => Self::Depth,
             "threads" => Self::Threads,
             "hosts" => Self::Hosts,
-            _ => Self::Other,
-        }
+            _ => return None,
+        })
     }
 }
 
@@ -564,6 +586,7 @@ fn job_alone(job: &Training) -> Coordinate<'_> {
         decode_cost_ns,
         drop_last,
         startup_ns,
+        spin_ns,
         threshold,
     } = job;
     Coordinate::Parts(vec![
@@ -574,6 +597,7 @@ fn job_alone(job: &Training) -> Coordinate<'_> {
         Coordinate::if_count(*decode_cost_ns),
         Coordinate::count(*drop_last),
         Coordinate::Count(*startup_ns),
+        Coordinate::Count(*spin_ns),
         Coordinate::Figure(*threshold),
     ])
 }
@@ -618,5 +642,42 @@ pub fn agree(run: &impl Datasets, a: &Cell, b: &Cell, axes: &[Axis]) -> bool {
 
 /// Whether two cells of `run` are alike along every axis that is not among `but`.
 pub fn alike(run: &impl Datasets, a: &Cell, b: &Cell, but: &[Axis]) -> bool {
-    Axis::ALL.iter().all(|axis| but.contains(axis) || is_same(run, a, b, *axis))
+    others(but).all(|axis| is_same(run, a, b, axis))
+}
+
+/// Groups of cells of which each lies in the first that takes it, found without a look at every other group: cells of a run of
+/// thousands, held against each group, are most of the time of a report.
+#[derive(Debug, Default)]
+pub struct Groups {
+    of_mark: HashMap<u64, Vec<usize>>,
+    count: usize,
+}
+
+impl Groups {
+    /// The number of the group of a cell, which is a new one where `is_of` holds for none. Only those are asked whose first cell lies
+    /// where this one does along every axis of `axes` but [`Axis::Connections`], which may agree at unlike numbers.
+    pub fn place(
+        &mut self,
+        run: &impl Datasets,
+        cell: &Cell,
+        axes: impl IntoIterator<Item = Axis>,
+        is_of: impl Fn(usize) -> bool,
+    ) -> usize {
+        let mut mark = DefaultHasher::new();
+        for axis in axes.into_iter().filter(|axis| *axis != Axis::Connections) {
+            cell.at(axis, run).hash(&mut mark);
+        }
+        let groups = self.of_mark.entry(mark.finish()).or_default();
+        if let Some(known) = groups.iter().copied().find(|group| is_of(*group)) {
+            return known;
+        }
+        groups.push(self.count);
+        self.count += 1;
+        self.count - 1
+    }
+}
+
+/// Every axis that is not among `but`.
+pub fn others(but: &[Axis]) -> impl Iterator<Item = Axis> + use<'_> {
+    Axis::ALL.into_iter().filter(|axis| !but.contains(axis))
 }

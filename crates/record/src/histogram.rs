@@ -4,11 +4,11 @@ mod error;
 pub(crate) mod sum;
 pub(crate) mod text;
 
-use std::io::Read as _;
+use std::cell::RefCell;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use flate2::bufread::ZlibDecoder;
+use flate2::{Decompress, FlushDecompress, Status};
 pub use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
 
@@ -68,12 +68,19 @@ pub fn encode(histogram: &Histogram<u64>) -> HistogramText {
 impl HistogramText {
     /// The histogram. Takes bounded memory and time whatever the text.
     pub fn decode(&self) -> Result<Histogram<u64>, HistogramError> {
-        decoded(&self.plain()?)
+        self.with_plain(decoded)
     }
 
-    /// The plain V2 encoding.
-    fn plain(&self) -> Result<Vec<u8>, HistogramError> {
-        inflate(&STANDARD.decode(&*self.text()?)?)
+    /// What `of` makes of the plain V2 encoding.
+    fn with_plain<T>(
+        &self,
+        of: impl FnOnce(&[u8]) -> Result<T, HistogramError>,
+    ) -> Result<T, HistogramError> {
+        thread_local! {
+            static INFLATER: RefCell<Inflater> = RefCell::new(Inflater::new());
+        }
+        let text = self.text()?;
+        INFLATER.with_borrow_mut(|inflater| of(inflater.inflate(&text)?))
     }
 }
 
@@ -83,22 +90,42 @@ fn decoded(plain: &[u8]) -> Result<Histogram<u64>, HistogramError> {
     Deserializer::new().deserialize(&mut &plain[..]).map_err(HistogramError::Decoder)
 }
 
-/// The plain V2 encoding inside the deflated one.
-fn inflate(bytes: &[u8]) -> Result<Vec<u8>, HistogramError> {
-    let (head, body) = bytes.split_at_checked(8).ok_or(HistogramError::Encoding("it is too short"))?;
-    if be_u32(head, 0) != DEFLATED_COOKIE {
-        return Err(HistogramError::Encoding("it does not begin as V2-deflate does"));
+/// What the texts of a thread are inflated with.
+// One for all of them: a report reads a hundred thousand, and would make and clear its memory for each.
+struct Inflater {
+    state: Decompress,
+    deflated: Vec<u8>,
+    /// Room for the longest encoding, so that each is inflated in one go.
+    plain: Vec<u8>,
+}
+
+impl Inflater {
+    fn new() -> Self {
+        let plain = vec![0; HEADER_BYTES + PAYLOAD_BYTES_MAX];
+        Self { state: Decompress::new(true), deflated: Vec::new(), plain }
     }
-    if be_u32(head, 4) as usize != body.len() {
-        return Err(HistogramError::Encoding("its length is not the one it states"));
+
+    /// The plain V2 encoding inside the deflated one.
+    fn inflate(&mut self, text: &str) -> Result<&[u8], HistogramError> {
+        self.deflated.clear();
+        STANDARD.decode_vec(text, &mut self.deflated)?;
+        let (head, body) =
+            self.deflated.split_at_checked(8).ok_or(HistogramError::Encoding("it is too short"))?;
+        if be_u32(head, 0) != DEFLATED_COOKIE {
+            return Err(HistogramError::Encoding("it does not begin as V2-deflate does"));
+        }
+        if be_u32(head, 4) as usize != body.len() {
+            return Err(HistogramError::Encoding("its length is not the one it states"));
+        }
+        self.state.reset(true);
+        match self.state.decompress(body, &mut self.plain, FlushDecompress::Finish) {
+            Ok(Status::StreamEnd) => Ok(&self.plain[..self.state.total_out() as usize]),
+            Ok(Status::Ok | Status::BufError) => {
+                Err(HistogramError::Encoding("it inflates to more than any histogram of feedline's"))
+            }
+            Err(cause) => Err(HistogramError::Inflate(cause)),
+        }
     }
-    let most = HEADER_BYTES + PAYLOAD_BYTES_MAX;
-    let mut plain = Vec::new();
-    ZlibDecoder::new(body).take(most as u64 + 1).read_to_end(&mut plain).map_err(HistogramError::Inflate)?;
-    if plain.len() > most {
-        return Err(HistogramError::Encoding("it inflates to more than any histogram of feedline's"));
-    }
-    Ok(plain)
 }
 
 /// What a header says of the range.
@@ -155,6 +182,7 @@ fn half_of(digits: u8) -> u64 {
 
 /// The smallest value of a slot of a histogram from 1 ns on: two runs of `half` values one apart, then runs of as many,
 /// each twice as far apart as the one before.
+#[inline]
 fn value_of(slot: usize, half: u64) -> u64 {
     let slot = slot as u64;
     // A power of two: a division would be most of what a report takes to reckon means.
@@ -164,32 +192,25 @@ fn value_of(slot: usize, half: u64) -> u64 {
     }
 }
 
-/// Walks the counters once and hands on each that is not zero, with its slot: none lies beyond the range and their sum is
-/// a `u64`. The decoder of the library negates the smallest `i64` and saturates its total, so it is handed neither.
+/// Walks the counters once and hands on each with its slot, and for zeros side by side the last of them: none lies beyond the range
+/// and their sum is a `u64`. The decoder of the library negates the smallest `i64` and saturates its total, so it is handed neither.
+#[inline]
 fn for_counts(
     mut counters: &[u8],
     slots: usize,
     mut each: impl FnMut(usize, u64),
 ) -> Result<(), HistogramError> {
-    let beyond = || HistogramError::Encoding("it holds more counters than its range has");
-    let (mut slot, mut total) = (0, 0_u64);
+    let (mut end, mut total) = (0, 0_u64);
     while let Some((encoded, used)) = varint(counters) {
-        let count = if encoded & 1 == 0 {
-            slot += 1;
-            encoded >> 1
-        } else {
-            // ZigZag: a negative number is so many zeros.
-            let zeros = usize::try_from((encoded >> 1) + 1).map_err(|_| beyond())?;
-            slot = usize::checked_add(slot, zeros).ok_or_else(beyond)?;
-            0
-        };
-        if slot > slots {
-            return Err(beyond());
+        // ZigZag: an odd number is so many zeros, less one. By arithmetic, since the processor cannot foretell which is which.
+        let zeros = encoded & 1;
+        let count = (encoded >> 1) & zeros.wrapping_sub(1);
+        end += 1 + (encoded >> 1) * zeros;
+        if end > slots as u64 {
+            return Err(HistogramError::Encoding("it holds more counters than its range has"));
         }
-        if count > 0 {
-            total = total.checked_add(count).ok_or(HistogramError::Encoding("its counts overflow"))?;
-            each(slot - 1, count);
-        }
+        total = total.checked_add(count).ok_or(HistogramError::Encoding("its counts overflow"))?;
+        each(end as usize - 1, count);
         counters = &counters[used..];
     }
     if !counters.is_empty() {
@@ -199,6 +220,7 @@ fn for_counts(
 }
 
 /// One number of V2's LEB128: seven bits a byte, but the ninth byte is taken whole.
+#[inline]
 fn varint(bytes: &[u8]) -> Option<(u64, usize)> {
     // Nearly all counters are of one byte or two.
     match bytes {

@@ -427,6 +427,9 @@ pub struct Training {
     pub drop_last: bool,
     /// Time in which the readers of an epoch start.
     pub startup_ns: u64,
+    /// How long before a step ends a thread stops sleeping. Absent where none does, and before format 1.12.
+    #[serde(default, skip_serializing_if = "crate::trained::is_zero")]
+    pub spin_ns: u64,
     /// Utilization at which a storage feeds the job.
     pub threshold: f64,
     /// Price of an hour of one accelerator, in the user's currency.

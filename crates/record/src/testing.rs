@@ -201,6 +201,7 @@ pub fn training(accelerators: u32, batch: u32, compute_ns: u64) -> Training {
         decode_threads: None,
         drop_last: true,
         startup_ns: 0,
+        spin_ns: 0,
         threshold: 0.9,
         price_per_hour: None,
     }

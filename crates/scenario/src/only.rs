@@ -9,6 +9,8 @@ use plan::Layout;
 pub(crate) enum Only {
     /// An open loop.
     Paced,
+    /// An open loop, or a training job.
+    Timed,
     /// A closed loop.
     ClosedLoop,
     /// A training job.
@@ -92,6 +94,10 @@ impl Only {
             Self::Paced => {
                 ("is for a paced load", "or write load.mode = \"paced\", which gives each read its own time")
             }
+            Self::Timed => (
+                "is for a paced load, or a training load",
+                "or write load.mode = \"paced\" or \"training\", in which something has its own time",
+            ),
             Self::ClosedLoop => ("is for a closed loop", "or write load.mode = \"closed\""),
             Self::Trained => (
                 "is for a training load",

@@ -1,6 +1,6 @@
 //! Whether a scenario set several values of what otherwise follows the depth.
 
-use record::axis::alike;
+use record::axis::{Groups, alike, others};
 use record::{Axis, Cell, Datasets};
 
 /// Whether two of `cells` differ at one depth along an axis that otherwise follows the depth, as threads and streams do, and
@@ -8,11 +8,13 @@ use record::{Axis, Cell, Datasets};
 pub(crate) fn is_set(run: &impl Datasets, cells: &[&Cell], axis: Axis) -> bool {
     // These follow the depth as well: streams bring a buffer each, and queue depth asks for connections.
     let but = [axis, Axis::Connections, Axis::ShuffleBuffer];
-    cells.iter().enumerate().any(|(index, one)| {
-        cells[index + 1..].iter().any(|two| {
-            one.queue_depth == two.queue_depth
-                && one.at(axis, run) != two.at(axis, run)
-                && alike(run, one, two, &but)
-        })
+    let (mut groups, mut firsts): (Groups, Vec<&Cell>) = Default::default();
+    cells.iter().any(|cell| {
+        // The depth is not among what may differ, so that all of a group are of one.
+        let group = groups.place(run, cell, others(&but), |group| alike(run, firsts[group], cell, &but));
+        if group == firsts.len() {
+            firsts.push(cell);
+        }
+        firsts[group].at(axis, run) != cell.at(axis, run)
     })
 }

@@ -111,7 +111,7 @@ impl CellPrediction {
 
 /// The curves of a run, with what was to be expected drawn into them; predictions are `None` where nothing was said beforehand.
 pub(crate) fn curves(record: &RunRecord, cells: &[CellSummary]) -> (Vec<Panel>, Option<Predictions>) {
-    let mut panels = curve::panels(cells, &record.run);
+    let mut panels = curve::panels(cells, &record.run, &record.run.targets);
     let predictions = of_run(record, cells);
     if let Some(predictions) = &predictions {
         draw(record, predictions, cells, &mut panels);
@@ -293,8 +293,10 @@ fn draw(record: &RunRecord, predictions: &Predictions, cells: &[CellSummary], pa
         let known = expect.targets.iter().find(|known| known.target == curve.target);
         let of_target = predictions.targets.iter().find(|of| of.target == curve.target);
         let deepest = of_target.and_then(|of| {
-            let of_curve = of.cells.iter().filter(|cell| curve.cells.contains(&cell.cell));
-            of_curve.max_by_key(|cell| cells[cell.cell].cell.queue_depth)
+            // In the order of the scenario, as the cells of the run are.
+            let of_cell = |index| of.cells.binary_search_by_key(index, |one| one.cell).ok();
+            let of_curve = curve.cells.iter().filter_map(of_cell).map(|at| &of.cells[at]);
+            of_curve.max_by_key(|one| (cells[one.cell].cell.queue_depth, one.cell))
         });
         let Some(((known, figures), deepest)) = known
             .and_then(|known| {

@@ -1,5 +1,7 @@
 //! How the targets of a panel kept the client's page cache out of their reads.
 
+use std::collections::BTreeSet;
+
 use feed::Cache;
 pub(crate) use feed::FromMemory;
 use record::Word;
@@ -80,11 +82,11 @@ pub(super) fn reaches(cell: &record::Cell) -> bool {
 pub(super) fn may_join<'a>(cells: &(impl Iterator<Item = &'a CellSummary> + Clone)) -> bool {
     // A target read cold and bypassing in one run is asked whether the page cache matters: its curves must not be drawn
     // as if it did not.
+    let bypassing = cells.clone().filter(|cell| cell.storage && cell.cell.cache == Cache::Bypass);
+    let bypassed: BTreeSet<&str> = bypassing.map(|cell| cell.cell.target.as_str()).collect();
     let is_both = |cell: &CellSummary| {
-        let same = |other: &&CellSummary| other.cell.target == cell.cell.target && other.storage;
-        let mut caches = cells.clone().filter(same).map(|other| &other.cell.cache);
         let is_cold = cell.cell.tier.is_none() && cell.cell.cache == Cache::Cold;
-        is_cold && caches.any(|cache| *cache == Cache::Bypass)
+        is_cold && bypassed.contains(cell.cell.target.as_str())
     };
     cells.clone().any(|cell| cell.network.is_some()) && !cells.clone().any(is_both)
 }

@@ -1,5 +1,7 @@
 //! Latency by percentile, of the cells that a picture of it shows.
 
+use std::collections::BTreeSet;
+
 use record::axis::{self, agree};
 use record::{HistogramSum, Role};
 
@@ -64,14 +66,18 @@ fn chosen<'a>(source: &Source<'a>, judged: &Judged) -> Vec<&'a CellSummary> {
             None => groups.push(vec![cell]),
         }
     }
-    groups.into_iter().filter_map(|group| of_group(source, judged, &group)).collect()
+    let curves = source.panels.iter().flat_map(|panel| &panel.curves);
+    let clearing = curves.filter_map(|curve| curve.clears_at);
+    let clearing = clearing.map(|index| source.cells.all[index].cell.cell.as_str()).collect();
+    groups.into_iter().filter_map(|group| of_group(judged, &clearing, &group)).collect()
 }
 
-fn of_group<'a>(source: &Source<'_>, judged: &Judged, group: &[&'a CellSummary]) -> Option<&'a CellSummary> {
-    let clears = |cell: &&&CellSummary| {
-        let curves = source.panels.iter().flat_map(|panel| &panel.curves);
-        curves.filter_map(|curve| curve.clears_at).any(|index| source.cells.all[index].cell == cell.cell)
-    };
+fn of_group<'a>(
+    judged: &Judged,
+    clearing: &BTreeSet<&str>,
+    group: &[&'a CellSummary],
+) -> Option<&'a CellSummary> {
+    let clears = |cell: &&&CellSummary| clearing.contains(cell.cell.cell.as_str());
     let offered = |cell: &CellSummary| {
         cell.figures().and_then(|figures| figures.paced).map_or(0.0, |paced| paced.offered_bps)
     };

@@ -1,7 +1,7 @@
 //! Other ways of reading a target that do not reach the line, beside its verdict.
 
 use record::CheckpointPlan;
-use record::axis::{self, agree};
+use record::axis::{self, Groups, agree};
 
 use super::way_apart::WayApart;
 use crate::cell::cell_summary::CellSummary;
@@ -86,16 +86,19 @@ fn ways(source: &Source<'_>, judged: &CellSummary) -> (Panel, Vec<WayMeasured>) 
     let cells = &source.cells;
     let own = Panel::of(judged);
     let mut others: Vec<(Panel, Vec<&CellSummary>)> = Vec::new();
+    let mut groups = Groups::default();
     let of_target = cells.all.iter().filter(|cell| cell.cell.target == judged.cell.target);
     // Panels are of closed loops alone, and a job is read in several ways as they are.
     let alike = of_target.filter(|cell| {
         operation::moves_samples(&cell.cell) && agree(cells, &judged.cell, &cell.cell, axis::LOAD)
     });
     for cell in alike.filter(|cell| !own.is_way_of(cells, cell)) {
-        match others.iter_mut().find(|(way, _)| way.is_way_of(cells, cell)) {
-            Some((_, read_so)) => read_so.push(cell),
-            None => others.push((Panel::of(cell), vec![cell])),
+        let reads_so = |at: usize| others[at].0.is_way_of(cells, cell);
+        let at = groups.place(cells, &cell.cell, axis::PANEL.iter().copied(), reads_so);
+        if at == others.len() {
+            others.push((Panel::of(cell), Vec::new()));
         }
+        others[at].1.push(cell);
     }
     // What came from the page cache says nothing of the storage, neither for it nor against it.
     others.retain(|(way, _)| way.lets_come() == FromMemory::Nothing);

@@ -138,6 +138,39 @@ fn a_step_begins_when_the_one_before_it_ended_or_when_its_batch_was_ready() {
     assert!(played.end.is_complete);
 }
 
+/// How late each step of `training` was noticed, and how often a client looked at the clock for it, whose waits end 3 ns late.
+fn noticed(training: Training, steps: u64) -> (Vec<(u64, u64)>, u64) {
+    let mut fleet = Fleet::new(job(training, data(100, 1), steps), Members::ALL, 1, None);
+    fleet.begin(0, ENDLESS);
+    let (mut now_ns, mut looks) = (0, 0);
+    loop {
+        match fleet.next(now_ns) {
+            Next::Issue { ticket, intended_ns } => {
+                let begun_ns = now_ns;
+                fleet.done(&Ended { ticket, intended_ns, begun_ns, done_ns: now_ns, is_ok: true });
+            }
+            Next::At(at_ns) if at_ns > now_ns => now_ns = at_ns + 3,
+            Next::At(_) => {
+                now_ns += 1;
+                looks += 1;
+            }
+            Next::Finished => break,
+        }
+    }
+    let late = fleet.into_end(now_ns).tally.lag_ns;
+    (late.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect(), looks)
+}
+
+#[test]
+fn the_end_of_a_step_is_slept_for_until_its_spin_begins_and_looked_for_from_then_on() {
+    let spinning = |spin_ns| noticed(Training { spin_ns, ..PLAIN }, 4);
+    assert_eq!(spinning(0), (vec![(3, 4)], 0));
+    // A wait that ends late within the spin is made up for, by as many looks as are left.
+    assert_eq!(spinning(2), (vec![(1, 4)], 0));
+    assert_eq!(spinning(5), (vec![(0, 4)], 4 * 2));
+    assert_eq!(spinning(50), (vec![(0, 4)], 4 * 10), "a spin is no longer than a step");
+}
+
 #[test]
 fn without_prefetch_a_batch_is_fetched_once_it_is_waited_for() {
     let training = Training { prefetch: 0, ..PLAIN };

@@ -298,6 +298,13 @@ fn a_client_that_was_away_is_named_for_what_its_absence_cost() {
 }
 
 #[test]
+fn where_time_passes_in_waits_alone_nobody_looks_for_the_end_of_a_step() {
+    let [counts, spinning] = [0, 10 * MS]
+        .map(|spin_ns| only(&sim(Training { spin_ns, ..JOB }, 20, 1, |_| Step::ok(5 * MS)).run()));
+    assert_eq!(counts, spinning);
+}
+
+#[test]
 fn samples_of_several_blocks_are_read_in_full() {
     let mut sim = sim(JOB, 8, 4, |_| Step::ok(MS));
     sim.cell.task = Task::Read;
@@ -333,6 +340,9 @@ fn threads_share_a_job_and_read_every_sample_once() {
         (readers, Engine::Pread, 8),
         (Training { barrier: true, ..readers }, Engine::Pread, 8),
         (job, Engine::Pread, 4),
+        (Training { spin_ns: MS / 20, ..job }, Engine::Null, 2),
+        // All of a step, so that every rest is one in which the clock is looked at.
+        (Training { spin_ns: MS, barrier: true, ..readers }, Engine::Pread, 8),
     ];
     for (training, engine, threads) in cases {
         let rep = real(training, engine, threads).run();

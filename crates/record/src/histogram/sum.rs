@@ -23,6 +23,8 @@ pub struct HistogramSum {
     counts: Vec<u64>,
     /// What they add up to.
     len: u64,
+    /// Room for the counters of one text.
+    found: Vec<(usize, u64)>,
 }
 
 impl HistogramSum {
@@ -38,7 +40,7 @@ impl HistogramSum {
 
     fn with(bounds: Bounds, empty: fn() -> Histogram<u64>) -> Self {
         let half = half_of(bounds.digits as u8);
-        Self { bounds, half, empty, first: 0, counts: Vec::new(), len: 0 }
+        Self { bounds, half, empty, first: 0, counts: Vec::new(), len: 0, found: Vec::new() }
     }
 
     /// Adds the histogram that a text holds. Takes bounded memory and time whatever the text.
@@ -46,31 +48,44 @@ impl HistogramSum {
     /// # Errors
     /// Where the text holds none, or one that counted latencies beyond the range; the sum is left as it was.
     pub fn add(&mut self, text: &HistogramText) -> Result<(), HistogramError> {
-        let plain = text.plain()?;
-        let mut found = Vec::new();
         // Gathered before anything is added: a text that breaks in its middle must leave the sum as it was.
-        if is_like(&plain, self.bounds) {
+        let mut found = std::mem::take(&mut self.found);
+        let counted = text.with_plain(|plain| self.counted_in(plain, &mut found));
+        let added = counted.map(|counted| self.add_counts(&found[..counted]));
+        self.found = found;
+        added
+    }
+
+    /// Puts the slots of a plain encoding that were counted in to the front of `found`, from the lowest on, with their counts;
+    /// returns how many they are.
+    fn counted_in(&self, plain: &[u8], found: &mut Vec<(usize, u64)>) -> Result<usize, HistogramError> {
+        if is_like(plain, self.bounds) {
             let counters = &plain[HEADER_BYTES..];
-            found.reserve(counters.len());
-            for_counts(counters, self.slots(), |slot, count| found.push((slot, count)))?;
-        } else {
-            let Bounds { digits, low_ns, high_ns } = Bounds::stated(&plain)?;
-            let other = decoded(&plain)?;
-            if slot_of(other.max(), self.half) >= self.slots() {
-                return Err(HistogramError::Bounds { digits, low_ns, high_ns });
-            }
-            for step in other.iter_recorded() {
-                let low_ns = other.lowest_equivalent(step.value_iterated_to());
-                let (slot, count) = (slot_of(low_ns, self.half), step.count_at_value());
-                match found.last_mut() {
-                    // Several counters of a finer histogram are one of this.
-                    Some((last, sum)) if *last == slot => *sum += count,
-                    _ => found.push((slot, count)),
-                }
+            found.resize(found.len().max(counters.len()), (0, 0));
+            let mut counted = 0;
+            for_counts(counters, self.slots(), |slot, count| {
+                // A zero is written over by what comes next.
+                found[counted] = (slot, count);
+                counted += usize::from(count > 0);
+            })?;
+            return Ok(counted);
+        }
+        let Bounds { digits, low_ns, high_ns } = Bounds::stated(plain)?;
+        let other = decoded(plain)?;
+        if slot_of(other.max(), self.half) >= self.slots() {
+            return Err(HistogramError::Bounds { digits, low_ns, high_ns });
+        }
+        found.clear();
+        for step in other.iter_recorded() {
+            let low_ns = other.lowest_equivalent(step.value_iterated_to());
+            let (slot, count) = (slot_of(low_ns, self.half), step.count_at_value());
+            match found.last_mut() {
+                // Several counters of a finer histogram are one of this.
+                Some((last, sum)) if *last == slot => *sum += count,
+                _ => found.push((slot, count)),
             }
         }
-        self.add_counts(&found);
-        Ok(())
+        Ok(found.len())
     }
 
     /// Adds counts to slots, which rise.
@@ -121,12 +136,18 @@ impl HistogramSum {
 
     /// Mean latency, nanoseconds, of which each counter stands for its middle; 0 where nothing was counted.
     pub fn mean(&self) -> f64 {
-        let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
-        counted.fold(0.0, |mean, (index, count)| {
-            let low_ns = value_of(self.first + index, self.half);
-            let middle_ns = low_ns + (self.highest_of(index) + 1 - low_ns) / 2;
-            mean + middle_ns as f64 * *count as f64 / self.len as f64
-        })
+        if self.is_empty() {
+            return 0.0;
+        }
+        let (mut mean, mut low_ns) = (0.0, value_of(self.first, self.half));
+        for (index, count) in self.counts.iter().enumerate() {
+            let end_ns = value_of(self.first + index + 1, self.half);
+            let middle_ns = low_ns + (end_ns - low_ns) / 2;
+            // What was not counted adds nothing, which is quicker than to ask.
+            mean += middle_ns as f64 * *count as f64 / self.len as f64;
+            low_ns = end_ns;
+        }
+        mean
     }
 
     /// The latency, nanoseconds, that a share `quantile` of those counted does not exceed, to the digits that are told

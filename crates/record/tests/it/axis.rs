@@ -1,6 +1,6 @@
 //! What sets cells apart.
 
-use record::axis::{Axis, agree, alike};
+use record::axis::{Axis, Groups, agree, alike, others};
 use record::{AxisWords, Cell, Training};
 
 use crate::sample;
@@ -138,6 +138,7 @@ fn what_a_job_costs_sets_nothing_apart_and_how_it_fetches_is_no_part_of_it() {
     assert_eq!(with(|job| job.accelerators = 7), [Axis::Accelerators]);
     assert_eq!(with(|job| job.decode_threads = None), [Axis::DecodeThreads]);
     assert_eq!(with(|job| job.batch = 7), [Axis::Job]);
+    assert_eq!(with(|job| job.spin_ns = 7), [Axis::Job]);
 }
 
 #[test]
@@ -159,4 +160,20 @@ fn words_of_a_scenario_lie_along_the_axis_that_they_name() {
     assert_eq!((of("checkpoint"), of("checkpoint.mode")), (Axis::Checkpoint, Axis::Checkpoint));
     assert_eq!(of("training.readers"), Axis::Readers);
     assert_eq!(of("unheard_of"), Axis::Other);
+}
+
+#[test]
+fn a_group_is_found_where_numbers_agree_that_are_not_equal() {
+    let mut cell = sample::run().cells.remove(0);
+    cell.connections = cell.queue_depth;
+    let mut deeper = cell.clone();
+    (deeper.queue_depth, deeper.connections) = (64, 64);
+    let other = Cell { target: "other".to_owned(), ..cell.clone() };
+    let (cells, but) = ([cell, deeper, other], [Axis::Depth]);
+    let run = sample::run();
+    let mut groups = Groups::default();
+    let placed = cells
+        .each_ref()
+        .map(|cell| groups.place(&run, cell, others(&but), |group| alike(&run, &cells[group], cell, &but)));
+    assert_eq!(placed, [0, 0, 1]);
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use feed::Durability;
 use record::{
     Captured, CheckpointOutcome, End, Format, Gate, Line, NotLookedAt, Outage, Outcome, Redactor, Rep,
-    Reread, RunWriter, System, counter, read_intervals, read_run,
+    Reread, Run, RunWriter, System, counter, read_intervals, read_run,
 };
 
 use crate::sample;
@@ -96,11 +96,13 @@ fn writes_bursts_and_hosts_in_format_1_12_are_read() {
     assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 12 }));
     assert!(record.run.need.writes);
     assert_eq!(record.run.cells[0].durability, Some(Durability::Data.into()));
+    let spins = |run: &Run| run.cells[1].training.as_ref().unwrap().spin_ns;
+    assert_eq!(spins(&record.run), 60_000);
     let burst = record.run.expect.unwrap().targets[0].emulated.unwrap().request_burst.unwrap();
     assert_eq!((burst.per_s, burst.credits), (3000.0, 5_400_000.0));
     assert_eq!([0, 1].map(|cell| record.run.cells[cell].ranks), [None, Some(3)]);
     let before = read_run(&fixture("v1_11")).unwrap().run;
-    assert_eq!((before.need.writes, &before.cells[0].durability), (false, &None));
+    assert_eq!((before.need.writes, &before.cells[0].durability, spins(&before)), (false, &None, 0));
 }
 
 #[test]

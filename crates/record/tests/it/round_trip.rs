@@ -163,7 +163,7 @@ fn cell() -> impl Strategy<Value = Cell> {
 }
 
 fn training() -> impl Strategy<Value = Training> {
-    let numbers = (any::<[u32; 3]>(), any::<[u64; 2]>(), any::<bool>());
+    let numbers = (any::<[u32; 3]>(), any::<[u64; 3]>(), any::<bool>());
     let optional = (any::<[Option<u32>; 2]>(), any::<Option<u64>>(), option::of(0.0..100.0_f64));
     (numbers, optional, text(), option::of(text())).prop_map(
         |((counts, times, barrier), (threads, cost, price_per_hour), fetch, decode)| Training {
@@ -179,6 +179,7 @@ fn training() -> impl Strategy<Value = Training> {
             decode_threads: threads[1],
             drop_last: !barrier,
             startup_ns: times[1],
+            spin_ns: times[2],
             threshold: 0.9,
             price_per_hour,
         },

@@ -197,6 +197,7 @@ fn training_cell() -> Cell {
             decode_threads: Some(3),
             drop_last: false,
             startup_ns: 40_000_000,
+            spin_ns: 60_000,
             price_per_hour: Some(2.5),
             ..testing::training(2, 32, 7_000_000)
         }),

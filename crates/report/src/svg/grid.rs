@@ -1,6 +1,7 @@
 //! Grids: a shaded cell for each row and column, with its figure in it.
 
-use analysis::{CellSummary, Measurement};
+use analysis::{CellSummary, Measurement, Summary};
+use record::axis::{Axes, Groups, alike, others};
 
 use super::chart::{Mark, PlotPanel};
 use super::scale::Scale;
@@ -67,17 +68,23 @@ pub(super) fn panel(
     PlotPanel { width: Some(width.max(WIDTH_MIN)), ..panel }
 }
 
-/// Cells in groups, each begun by a cell that belongs to none before.
+/// Cells in groups, each begun by a cell that belongs to none before: cells of one differ along the axes `but` alone.
 pub(super) fn groups<'a>(
+    summary: &Summary,
     cells: impl Iterator<Item = &'a CellSummary>,
+    but: Axes,
     belongs: impl Fn(&[&CellSummary], &CellSummary) -> bool,
 ) -> Vec<Vec<&'a CellSummary>> {
     let mut groups: Vec<Vec<&CellSummary>> = Vec::new();
+    let mut known = Groups::default();
     for cell in cells {
-        match groups.iter_mut().find(|group| belongs(group, cell)) {
-            Some(group) => group.push(cell),
-            None => groups.push(vec![cell]),
+        let is_of =
+            |at: usize| alike(summary, &groups[at][0].cell, &cell.cell, but) && belongs(&groups[at], cell);
+        let at = known.place(summary, &cell.cell, others(but), is_of);
+        if at == groups.len() {
+            groups.push(Vec::new());
         }
+        groups[at].push(cell);
     }
     groups
 }

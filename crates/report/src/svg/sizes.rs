@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use analysis::{CellSummary, Summary};
-use record::axis::{self, Axes, Axis, agree, alike};
+use record::axis::{self, Axes, Axis, agree};
 
 use super::chart::{Chart, PlotPanel, cut};
 use super::curves::any_storage;
@@ -141,11 +141,10 @@ fn grids(summary: &Summary) -> Vec<Grid<'_>> {
         let belongs = |group: &[&CellSummary], cell: &CellSummary| {
             let place = |cell: &CellSummary| (size.of(cell), cell.cell.queue_depth);
             (is_free || shares_other(group[0], cell, size))
-                && alike(summary, &group[0].cell, &cell.cell, size.may_differ())
                 && group.iter().all(|other| place(other) != place(cell))
         };
         let of_size = shown.iter().copied().filter(|cell| size != Size::Shard || shard_bytes(cell).is_some());
-        let mut groups = grid::groups(of_size, belongs);
+        let mut groups = grid::groups(summary, of_size, size.may_differ(), belongs);
         groups.retain(|group| {
             distinct(group, |cell| size.of(cell)).len() > 1
                 && distinct(group, depth).len() > 1

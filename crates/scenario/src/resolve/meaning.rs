@@ -65,6 +65,7 @@ impl Scenario<'_> {
         let Document { dataset, load, copy, gate, .. } = self.document;
         match only {
             Only::Paced => self.modes_rule_out(&[Mode::Paced]),
+            Only::Timed => self.modes_rule_out(&[Mode::Paced, Mode::Training]),
             Only::ClosedLoop => self.modes_rule_out(&[Mode::Closed]),
             Only::Trained | Only::SavedByJob => self.modes_rule_out(&[Mode::Training]),
             Only::Loader => self.modes_rule_out(&[Mode::Training, Mode::Closed]),

@@ -7,7 +7,7 @@ use crate::diagnostic::{Problem, Problems};
 use crate::document::{Node, Value};
 use crate::list::Axis;
 use crate::offered::Offered;
-use crate::only::Only::{Bytes, ClosedLoop, Mixed, Neighbours, Paced, Streams, Writes};
+use crate::only::Only::{Bytes, ClosedLoop, Mixed, Neighbours, Paced, Streams, Timed, Writes};
 use crate::percentage::WholePercent;
 use crate::reader::Written;
 use crate::table::{Table, table};
@@ -68,9 +68,9 @@ table! {
         /// Samples of one step, with `arrivals = "batch"`. Default: the need's batch times its accelerators on
         /// this client.
         batch: Count => [Paced],
-        /// How long before an arrival a thread of a paced load stops sleeping and watches the clock, which is more
-        /// punctual and burns a core. Default: 0s.
-        spin: Pause => [Paced],
+        /// How long before an arrival of a paced load, or the end of a step of a training load, a thread stops sleeping and
+        /// watches the clock, which is more punctual and burns a core. Default: 0s.
+        spin: Pause => [Timed],
         /// Reads outstanding in the whole client; of a paced load, at most. `auto` doubles from 1 to at most 512,
         /// until the line clears with headroom or the gain is small. Of a training load, numbers: the batches of all
         /// accelerators are then fetched at these depths, the most urgent first, and not by readers. Default: auto; of a

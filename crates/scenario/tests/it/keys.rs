@@ -232,6 +232,7 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("load.arrivals", &[PACED], "load.arrivals=poisson"),
     ("load.batch", &[PACED, "load.arrivals=batch"], "load.batch=100"),
     ("load.spin", &[PACED], "load.spin=60us"),
+    ("load.spin", &[TRAINING], "load.spin=60us"),
     ("load.queue_depth", &[], "load.queue_depth=4"),
     ("load.threads", &["targets.t.engine=io_uring", "load.queue_depth=8"], "load.threads=3"),
     ("load.submit_batch", &["load.queue_depth=8"], "load.submit_batch=4"),

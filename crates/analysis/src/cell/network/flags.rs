@@ -81,7 +81,8 @@ pub(crate) fn nic_share(used: &[&Rep]) -> Option<f64> {
 /// The busiest processor's share of the windows, for storage behind a network: receiving may keep one full. A client
 /// that spins to wake in time fills one by itself.
 pub(crate) fn core_share(cell: &Cell, used: &[&Rep]) -> Option<f64> {
-    let spins = cell.pace.as_ref().is_some_and(|pace| pace.spin_ns > 0);
+    let spins = cell.pace.as_ref().is_some_and(|pace| pace.spin_ns > 0)
+        || cell.training.as_ref().is_some_and(|job| job.spin_ns > 0);
     // On local storage the processor that works most is one that submits: its time is this process's, which the share of
     // processor time holds already.
     busiest_core(used).filter(|_| is_remote(cell, used) && !spins)

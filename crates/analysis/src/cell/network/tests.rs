@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use record::{Emulated, HistogramText, Network, counter};
 
+use crate::cell::network::flags::core_share;
 use crate::fixture::{Builder, confirmed_at, rep};
 use crate::gate::{GateResult, gate};
 use crate::{
@@ -335,6 +336,19 @@ fn a_client_that_spins_fills_a_processor_by_itself() {
         flags(&builder).iter().any(Flag::is_client_limit)
     };
     assert_eq!((limited(0), limited(1_000)), (true, false));
+    let share_of_job = |spin_ns| {
+        let mut builder = remote(|rep| rep.system.core_busy_ns = vec![1_000_000_000]);
+        builder.edit_cell("c", |cell| {
+            cell.training = Some(record::Training { spin_ns, ..record::testing::training(1, 1, 1_000_000) });
+        });
+        let record = builder.record();
+        let reps = record.lines.iter().filter_map(|line| match line {
+            record::Line::Rep(rep) => Some(rep.as_ref()),
+            _ => None,
+        });
+        core_share(&record.run.cells[0], &reps.collect::<Vec<_>>())
+    };
+    assert_eq!((share_of_job(0), share_of_job(1_000)), (Some(1.0), None));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Utilization by the way of fetching and the prefetch: a grid for each target, with the figure in every cell.
 
 use analysis::{CellSummary, Summary};
-use record::axis::{self, alike};
+use record::axis;
 
 use super::super::chart::{Chart, PlotPanel};
 use super::super::grid::{self, Shade};
@@ -35,7 +35,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     let all = cells(summary);
     let any_storage = all.iter().any(|cell| cell.storage);
     let shown = all.into_iter().filter(|cell| cell.storage == any_storage);
-    let mut groups = grid::groups(shown, |group: &[&CellSummary], cell| belongs(summary, group, cell));
+    let mut groups = grid::groups(summary, shown, axis::FETCH, has_place);
     // A group in which every cell failed is no grid: the table says why.
     groups.retain(|group| is_varied(group) && group.iter().any(|cell| Job::measured(cell).is_some()));
     if groups.is_empty() {
@@ -53,11 +53,11 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     Some(chart)
 }
 
-/// Whether a cell differs from those of a group in how batches are fetched alone, and has a place of its own.
-fn belongs(summary: &Summary, group: &[&CellSummary], cell: &CellSummary) -> bool {
+/// Whether a cell has a place of its own beside those of a group.
+fn has_place(group: &[&CellSummary], cell: &CellSummary) -> bool {
     let is_place =
         |other: &&CellSummary| (Fetching::of(other), prefetch(other)) == (Fetching::of(cell), prefetch(cell));
-    alike(summary, &group[0].cell, &cell.cell, axis::FETCH) && !group.iter().any(is_place)
+    !group.iter().any(is_place)
 }
 
 /// Whether readers or prefetch vary: readers beside reads that share a depth are no grid.

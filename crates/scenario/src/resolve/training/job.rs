@@ -32,6 +32,7 @@ pub(super) struct Job {
     barrier: bool,
     pub(super) drop_last: bool,
     startup_ns: u64,
+    spin_ns: u64,
     price_per_hour: Option<f64>,
     threshold: f64,
 }
@@ -55,6 +56,7 @@ impl Job {
             decode,
             drop_last: self.drop_last,
             startup_ns: self.startup_ns,
+            spin_ns: self.spin_ns,
             threshold: self.threshold,
             price_per_hour: self.price_per_hour,
         }
@@ -91,6 +93,7 @@ pub(super) fn resolve(asked: &TrainingInput<'_>, problems: &mut Problems) -> Opt
         // Not PyTorch's default but MLPerf's, whose utilization is what jobs here are compared by.
         drop_last: written.drop_last.value_or(true)?,
         startup_ns: written.startup.value_or(0)?,
+        spin_ns: asked.document.load.spin.value_or(0)?,
         price_per_hour: written.price.optional()?,
         // One threshold for line and job, so that they cannot disagree about what is fed.
         threshold: need.utilization,
