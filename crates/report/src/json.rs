@@ -95,6 +95,8 @@ struct NeedObject<'a> {
     hosts: u32,
     /// Share of their time that accelerators are to be busy, at which the line is drawn: 0 to 1.
     utilization: f64,
+    /// Bytes per second that are written beside what is read, by accelerators that never wait; null where not both are asked for.
+    write_bytes_per_s: Option<f64>,
     /// What checkpoints ask for; null where nobody asks.
     checkpoint: Option<CheckpointObject<'a>>,
 }
@@ -133,6 +135,8 @@ struct Line {
     bytes_per_s: f64,
     /// Bytes per second of accelerators that never wait.
     demand_bytes_per_s: f64,
+    /// Share of these bytes that is written, percent; null where all of them go one way.
+    write_percent: Option<u8>,
 }
 
 /// What can be said of one storage.
@@ -460,6 +464,7 @@ impl<'a> NeedObject<'a> {
             accelerators: need.accelerators,
             hosts: need.hosts,
             utilization: need.utilization,
+            write_bytes_per_s: need.write_bps,
             checkpoint: need.checkpoint.as_ref().map(CheckpointObject::of),
         }
     }
@@ -507,6 +512,7 @@ impl Line {
             samples_per_s: line.samples_per_s,
             bytes_per_s: line.bps,
             demand_bytes_per_s: line.demand_bps,
+            write_percent: line.write_percent,
         }
     }
 }

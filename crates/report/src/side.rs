@@ -215,7 +215,11 @@ pub(crate) fn requests(summary: &Summary) -> Vec<Grid> {
     let kinds = distinct(all.iter().map(|cell| of_cell(cell)));
     let grid = |kind: Vec<&'static str>| {
         let cells: Vec<&CellSummary> = all.iter().copied().filter(|cell| of_cell(cell) == kind).collect();
-        let grid = of_measured(summary, "where a request's time goes: p50/p99 of each phase, ms", &cells);
+        let title = match kind.as_slice() {
+            ["reads", "writes"] => "reads and writes apart: p50/p99 of each, ms",
+            _ => "where a request's time goes: p50/p99 of each phase, ms",
+        };
+        let grid = of_measured(summary, title, &cells);
         with_steps(grid, &kind).note(|cell| apart.words(cell)).done()
     };
     kinds.into_iter().map(grid).collect()

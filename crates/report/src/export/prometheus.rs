@@ -110,14 +110,15 @@ impl Page {
         self.sample(name, &labels, value);
     }
 
-    /// The line of each target, by its first cell that has one.
+    /// The line of each target: that of the cell which is judged, else of the first that has one.
     fn line_bps(&mut self, summary: &Summary) {
         let lines: Vec<(&str, f64)> = summary
             .targets
             .iter()
             .filter_map(|target| {
-                let mut cells = summary.cells.iter().filter(|cell| cell.cell.target == target.name);
-                let line = cells.find_map(|cell| cell.line)?;
+                let cells = || summary.cells.iter().filter(|cell| cell.cell.target == target.name);
+                let judged = cells().filter(|cell| summary.is_judged(cell)).find_map(|cell| cell.line);
+                let line = judged.or_else(|| cells().find_map(|cell| cell.line))?;
                 line.bps.is_finite().then_some((target.name.as_str(), line.bps))
             })
             .collect();
