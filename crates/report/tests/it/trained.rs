@@ -213,6 +213,7 @@ pub(crate) fn two_targets() -> Summary {
                     target_au: 0.9,
                     needed_ops_per_s: 2_630.0,
                     needed: 15.0,
+                    reading: 1.0,
                 }),
                 Symptom::Loops(LoopPair { deeper_depth: 128, deeper_bps: 2.7e9, depth: 32, bps: 1.3e9 }),
             ],
