@@ -4,8 +4,10 @@
 
 use std::path::Path;
 
-/// Folder under which scenarios of claims are named on a command line: `claims/c03`.
+/// Folders under which scenarios are named on a command line: of a claim, `claims/c03`, and of a cause for which accelerators wait,
+/// `causes/latency`.
 const FOLDER: &str = "claims/";
+const FOLDER_OF_CAUSES: &str = "causes/";
 
 /// A number that articles about feeding accelerators give.
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +46,8 @@ pub(crate) enum Stands {
 pub(crate) enum Settled {
     /// By a run of this scenario.
     Run(&'static Scenario),
+    /// By runs of these, of which each has one cause.
+    Each(&'static [Scenario]),
     /// By arithmetic: words of a command line, and what its answer must show.
     Sum {
         /// The words behind `feedline`, as a shell takes them.
@@ -62,10 +66,22 @@ pub(crate) struct Scenario {
     pub(crate) text: &'static str,
 }
 
+impl Scenario {
+    /// As it is named on a command line: its path without its ending.
+    pub(crate) fn name(&self) -> &'static str {
+        self.file.strip_suffix(".toml").unwrap_or(self.file)
+    }
+}
+
+macro_rules! scenario {
+    ($file:literal) => {
+        Scenario { file: $file, text: include_str!(concat!("../../../scenarios/", $file)) }
+    };
+}
+
 macro_rules! shipped {
     ($name:ident, $file:literal) => {
-        static $name: Scenario =
-            Scenario { file: $file, text: include_str!(concat!("../../../scenarios/", $file)) };
+        static $name: Scenario = scenario!($file);
     };
 }
 
@@ -83,6 +99,23 @@ shipped!(C56, "claims/c56-nfs-per-client.toml");
 shipped!(C60, "claims/c60-streams.toml");
 shipped!(LADDER, "ladder.toml");
 shipped!(EPOCHS, "epochs.toml");
+
+/// A scenario for each cause that a diagnosis names.
+static CAUSES: [Scenario; 13] = [
+    scenario!("causes/latency.toml"),
+    scenario!("causes/rate.toml"),
+    scenario!("causes/refused.toml"),
+    scenario!("causes/bandwidth.toml"),
+    scenario!("causes/metadata.toml"),
+    scenario!("causes/decode.toml"),
+    scenario!("causes/client.toml"),
+    scenario!("causes/others.toml"),
+    scenario!("causes/startup.toml"),
+    scenario!("causes/first-fill.toml"),
+    scenario!("causes/barrier.toml"),
+    scenario!("causes/checkpoint.toml"),
+    scenario!("causes/mixed.toml"),
+];
 
 const fn measured(
     id: &'static str,
@@ -114,28 +147,42 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Claim> {
     MEASURED.iter().chain(RECKONED)
 }
 
-/// The scenario that `claims/c03` names; `None` where a path of this name exists, which wins.
+/// The scenario that `claims/c03` or `causes/latency` names; `None` where a path of this name exists, which wins.
 pub(crate) fn named(input: &str) -> Option<&'static Scenario> {
-    let id = input.strip_prefix(FOLDER).filter(|_| !Path::new(input).exists())?;
+    if Path::new(input).exists() {
+        return None;
+    }
+    let Some(id) = input.strip_prefix(FOLDER) else { return CAUSES.iter().find(|one| one.name() == input) };
     match find(id)?.settled {
         Settled::Run(scenario) => Some(scenario),
-        Settled::Sum { .. } => None,
+        Settled::Each(_) | Settled::Sum { .. } => None,
     }
 }
 
-/// Why `claims/c21` names no scenario; `None` where it does, and for all that is not named like a claim.
+/// Why `claims/c21` names no scenario; `None` where it does, and for all that is named neither like a claim nor like a cause.
 pub(crate) fn refused(input: &str) -> Option<String> {
-    let id = input.strip_prefix(FOLDER).filter(|_| !Path::new(input).exists() && named(input).is_none())?;
-    Some(match find(id) {
-        Some(claim) => {
-            let command = claim.command();
-            format!(
-                "error: claim {} is settled by arithmetic, and has no scenario\n  hint: {command}",
-                claim.id
-            )
-        }
-        None => unknown(id),
-    })
+    if Path::new(input).exists() || named(input).is_some() {
+        return None;
+    }
+    if let Some(cause) = input.strip_prefix(FOLDER_OF_CAUSES) {
+        let (cause, known) = (feed::plain(cause), names(&CAUSES));
+        return Some(format!("error: there is no scenario of a cause `{cause}`\n  hint: {known}"));
+    }
+    let claim = match find(input.strip_prefix(FOLDER)?) {
+        Some(claim) => claim,
+        None => return input.strip_prefix(FOLDER).map(unknown),
+    };
+    let (id, command) = (claim.id, claim.command());
+    let why = match claim.settled {
+        Settled::Sum { .. } => "is settled by arithmetic, and has no scenario",
+        Settled::Run(_) | Settled::Each(_) => "has several scenarios",
+    };
+    Some(format!("error: claim {id} {why}\n  hint: {command}"))
+}
+
+/// `causes/latency, causes/rate`.
+pub(crate) fn names(scenarios: &[Scenario]) -> String {
+    scenarios.iter().map(Scenario::name).collect::<Vec<_>>().join(", ")
 }
 
 /// That there is no such claim.
@@ -149,6 +196,7 @@ impl Claim {
     pub(crate) fn command(&self) -> String {
         match self.settled {
             Settled::Run(_) => format!("feedline run {FOLDER}{}", self.id.to_lowercase()),
+            Settled::Each(scenarios) => format!("feedline run {}", scenarios[0].name()),
             Settled::Sum { words, .. } => format!("feedline {words}"),
         }
     }
@@ -296,6 +344,14 @@ static MEASURED: &[Claim] = &[
         "all steps together gain 1 / utilization at most",
         ("F25", &LADDER),
     ),
+    Claim {
+        id: "C136",
+        says: "utilization of 15 % has five causes, to be looked for in this order: workers, pinned memory, processors, format, network",
+        stands: Stands::DoesNotHold,
+        known: "twelve causes keep a job from its target, each of them alone, and a run names the one that it is: a scenario has each",
+        formula: "F12, F25",
+        settled: Settled::Each(&CAUSES),
+    },
 ];
 
 /// What follows from the figures that the articles give.
@@ -586,10 +642,19 @@ mod tests {
         ids.dedup();
         assert_eq!(ids.len(), MEASURED.len() + RECKONED.len());
         for claim in MEASURED {
-            let Settled::Run(scenario) = claim.settled else { panic!("{}", claim.id) };
-            assert_eq!(named(&format!("claims/{}", claim.id)).map(|of| of.file), Some(scenario.file));
-            scenario::check_shape(scenario.text).unwrap_or_else(|error| panic!("{error}"));
+            let scenarios = match claim.settled {
+                Settled::Run(scenario) => {
+                    assert_eq!(named(&format!("claims/{}", claim.id)).map(|of| of.file), Some(scenario.file));
+                    std::slice::from_ref(scenario)
+                }
+                Settled::Each(scenarios) => scenarios,
+                Settled::Sum { .. } => panic!("{}", claim.id),
+            };
+            for scenario in scenarios {
+                scenario::check_shape(scenario.text).unwrap_or_else(|error| panic!("{error}"));
+            }
         }
+        assert!(CAUSES.iter().all(|cause| named(cause.name()).is_some_and(|found| found.file == cause.file)));
         assert!(named("claims/c21").is_none() && named("claims/c999").is_none() && named("c03").is_none());
     }
 }
