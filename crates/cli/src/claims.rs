@@ -171,10 +171,8 @@ pub(crate) fn refused(input: &str) -> Option<String> {
         let (cause, known) = (feed::plain(cause), names(&CAUSES));
         return Some(format!("error: there is no scenario of a cause `{cause}`\n  hint: {known}"));
     }
-    let claim = match find(input.strip_prefix(FOLDER)?) {
-        Some(claim) => claim,
-        None => return input.strip_prefix(FOLDER).map(unknown),
-    };
+    let id = input.strip_prefix(FOLDER)?;
+    let Some(claim) = find(id) else { return Some(unknown(id)) };
     let (id, command) = (claim.id, claim.command());
     let why = match claim.settled {
         Settled::Sum { .. } => "is settled by arithmetic, and has no scenario",

@@ -73,7 +73,7 @@ pub fn ladders<'a>(summary: &'a Summary) -> Vec<Ladder> {
     if settings.len() < SETTINGS_MIN || jobs.iter().any(is_twice) {
         return Vec::new();
     }
-    let climbed = |order| climb(&jobs, first, settings.clone(), order, &at);
+    let climbed = |order| climb(&jobs, first, &settings, order, &at);
     let mut ladders: Vec<Ladder> =
         [LadderOrder::MostFirst, LadderOrder::LeastFirst].into_iter().filter_map(climbed).collect();
     ladders.dedup_by(|least, most| least.rungs == most.rungs);
@@ -84,11 +84,11 @@ pub fn ladders<'a>(summary: &'a Summary) -> Vec<Ladder> {
 fn climb<'a>(
     jobs: &[Job<'a>],
     first: Job<'a>,
-    settings: Vec<Axis>,
+    settings: &[Axis],
     order: LadderOrder,
     at: &dyn Fn(&Job<'a>, &Job<'a>, &[Axis]) -> bool,
 ) -> Option<Ladder> {
-    let (mut here, mut left) = (first, settings.clone());
+    let (mut here, mut left) = (first, settings.to_vec());
     let mut rungs = vec![Rung { cell: first.place, step: None }];
     while !left.is_empty() {
         // Of several values of a setting the best: nobody would stay at another.

@@ -109,11 +109,14 @@ fn panel(summary: &Summary, stages: &[Stage<'_>], title: Vec<String>, height: i3
     let mut marks =
         vec![Mark::Across(threshold, FEED_LINE), Mark::Line(Point::line(&points), Stroke::curve(0))];
     marks.extend(points.iter().map(|point| Mark::point(point, 0)));
-    let gain = |(point, stage): (&Point, &Stage<'_>)| {
+    // Halfway between two jobs: a gain is of a step, and the intervals of both stay free.
+    let gain = |(pair, stage): (&[Point], &Stage<'_>)| {
         let (_, gain) = stage.step?;
-        Some(Mark::beside(point.at, format!("{} x", times(gain)), GAIN_SIZE, Ink::Series(0)))
+        let [before, after] = [pair[0].at, pair[1].at];
+        let halfway = (f64::midpoint(before.0, after.0), f64::midpoint(before.1, after.1));
+        Some(Mark::beside(halfway, format!("{} x", times(gain)), GAIN_SIZE, Ink::Series(0)))
     };
-    marks.extend(points.iter().zip(stages).filter_map(gain));
+    marks.extend(points.windows(2).zip(&stages[1..]).filter_map(gain));
     let name = |stage: &Stage<'_>| match stage.step {
         Some((axis, _)) => setting(summary, stage.job.cell, axis),
         None => "start".to_owned(),
