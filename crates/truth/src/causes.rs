@@ -110,7 +110,7 @@ impl Cause {
                 let inner = Arc::new(Model::new(device, 0, clock));
                 Arc::new(Slowed::new(inner, Arc::new(Slowness::new(asked))))
             }
-            Some(asked) => Arc::new(Model::new(served(asked, device), 0, clock)),
+            Some(asked) => Arc::new(Model::new(served(asked, &device), 0, clock)),
             None if writes => Arc::new(Model::new(device, 0, clock).beside_writers()),
             None => Arc::new(Model::new(device, 0, clock)),
         }
@@ -163,7 +163,7 @@ pub fn markdown() -> Result<String, Box<dyn Error>> {
 }
 
 /// A server as it is declared. Rates of bytes and distributions of delays are not among what these scenarios declare of servers.
-fn served(asked: &Emulation, client: Device) -> Device {
+fn served(asked: &Emulation, client: &Device) -> Device {
     let constant_ns = |delay: Option<Delay>| match delay {
         Some(Delay::Constant { ns }) => ns as f64,
         Some(Delay::Uniform { .. } | Delay::LogNormal { .. }) | None => 0.0,
@@ -172,7 +172,7 @@ fn served(asked: &Emulation, client: Device) -> Device {
         latency_ns: constant_ns(asked.first_byte),
         lookup_ns: constant_ns(asked.metadata),
         taken_per_s: asked.requests_per_s.unwrap_or(f64::INFINITY),
-        ..client
+        ..client.clone()
     }
 }
 

@@ -333,6 +333,7 @@ impl IoQueue for Queue {
         Ok(())
     }
 
+    #[expect(clippy::disallowed_methods, reason = "time of this machine's, which moves no clock")]
     fn wait(&mut self, min: usize, until_ns: u64, done: &mut Vec<Completion>) -> Result<(), QueueError> {
         if self.model.beside_writers && self.waiting.is_empty() {
             thread::sleep(LEFT_TO_WRITERS);
