@@ -3,7 +3,7 @@
 # give the same bytes, so CI runs this and compares.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cargo build --release --quiet -p feedline
+cargo build --release --quiet -p feedline -p truth
 cargo build --release --quiet --manifest-path versus/Cargo.toml --target-dir target
 feedline=target/release/feedline
 generated=docs/src/generated
@@ -47,6 +47,7 @@ part checkpoint checkpoint-costs "checkpoints" "training with checkpoints"
 "$feedline" what-if copy --from results/stage-or-stream >"$generated/what-if-copy.txt"
 "$feedline" what-if readers --from results/training-throttled >"$generated/what-if-readers.txt"
 "$feedline" claims --markdown >"$generated/claims.md"
+target/release/truth --causes "$generated/causes.md"
 "$feedline" compare results/engines >"$generated/engines.txt"
 "$feedline" compare results/engines --format svg >"$generated/engines-shift.svg"
 "$feedline" history results/nightly >"$generated/nightly.txt"

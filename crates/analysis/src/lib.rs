@@ -76,6 +76,7 @@ pub use gate::proof::{Lack, Proof, ProvingRun, proofs, prove_together};
 pub use gate::{AtDepth, Demand, GateResult, NotJudged, Requirement, Unmet, WhyUnmet, demands, gate};
 pub use summary::compared::{EngineBeside, EngineCell};
 pub use summary::head::{CeilingFigures, Fastest, Head, Machine};
+pub use summary::ladder::{Ladder, LadderOrder, Rung, ladders};
 pub use summary::loader::{DataLoader, MeasuredDecoding};
 pub use summary::next_look::{Look, MoreRounds, OpenTarget, next_added_look, next_look, open_targets};
 pub use summary::not_tested::NotTested;

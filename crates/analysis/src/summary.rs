@@ -3,6 +3,7 @@
 pub(crate) mod compared;
 mod coverage;
 pub(crate) mod head;
+pub(crate) mod ladder;
 pub(crate) mod loader;
 pub(crate) mod next_look;
 pub(crate) mod not_tested;

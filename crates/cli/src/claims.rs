@@ -4,8 +4,10 @@
 
 use std::path::Path;
 
-/// Folder under which scenarios of claims are named on a command line: `claims/c03`.
+/// Folders under which scenarios are named on a command line: of a claim, `claims/c03`, and of a cause for which accelerators wait,
+/// `causes/latency`.
 const FOLDER: &str = "claims/";
+const FOLDER_OF_CAUSES: &str = "causes/";
 
 /// A number that articles about feeding accelerators give.
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +46,8 @@ pub(crate) enum Stands {
 pub(crate) enum Settled {
     /// By a run of this scenario.
     Run(&'static Scenario),
+    /// By runs of these, of which each has one cause.
+    Each(&'static [Scenario]),
     /// By arithmetic: words of a command line, and what its answer must show.
     Sum {
         /// The words behind `feedline`, as a shell takes them.
@@ -62,10 +66,22 @@ pub(crate) struct Scenario {
     pub(crate) text: &'static str,
 }
 
+impl Scenario {
+    /// As it is named on a command line: its path without its ending.
+    pub(crate) fn name(&self) -> &'static str {
+        self.file.strip_suffix(".toml").unwrap_or(self.file)
+    }
+}
+
+macro_rules! scenario {
+    ($file:literal) => {
+        Scenario { file: $file, text: include_str!(concat!("../../../scenarios/", $file)) }
+    };
+}
+
 macro_rules! shipped {
     ($name:ident, $file:literal) => {
-        static $name: Scenario =
-            Scenario { file: $file, text: include_str!(concat!("../../../scenarios/", $file)) };
+        static $name: Scenario = scenario!($file);
     };
 }
 
@@ -74,15 +90,35 @@ shipped!(C03, "claims/c03-thousand-objects.toml");
 shipped!(C04, "claims/c04-request-rate.toml");
 shipped!(C05, "claims/c05-rate-before-nic.toml");
 shipped!(C09, "claims/c09-files-or-shards.toml");
+shipped!(C16, "claims/c16-disk-at-650.toml");
 shipped!(C18, "claims/c18-metadata.toml");
 shipped!(C31, "claims/c31-seeks.toml");
 shipped!(C32, "claims/c32-operations-per-file.toml");
 shipped!(C36, "claims/c36-random-or-sequential.toml");
+shipped!(C37, "claims/c37-depth-and-size.toml");
 shipped!(C41, "claims/c41-same-device.toml");
 shipped!(C56, "claims/c56-nfs-per-client.toml");
 shipped!(C60, "claims/c60-streams.toml");
 shipped!(LADDER, "ladder.toml");
+shipped!(LINKS, "links.toml");
 shipped!(EPOCHS, "epochs.toml");
+
+/// A scenario for each cause that a diagnosis names.
+static CAUSES: [Scenario; 13] = [
+    scenario!("causes/latency.toml"),
+    scenario!("causes/rate.toml"),
+    scenario!("causes/refused.toml"),
+    scenario!("causes/bandwidth.toml"),
+    scenario!("causes/metadata.toml"),
+    scenario!("causes/decode.toml"),
+    scenario!("causes/client.toml"),
+    scenario!("causes/others.toml"),
+    scenario!("causes/startup.toml"),
+    scenario!("causes/first-fill.toml"),
+    scenario!("causes/barrier.toml"),
+    scenario!("causes/checkpoint.toml"),
+    scenario!("causes/mixed.toml"),
+];
 
 const fn measured(
     id: &'static str,
@@ -114,28 +150,40 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Claim> {
     MEASURED.iter().chain(RECKONED)
 }
 
-/// The scenario that `claims/c03` names; `None` where a path of this name exists, which wins.
+/// The scenario that `claims/c03` or `causes/latency` names; `None` where a path of this name exists, which wins.
 pub(crate) fn named(input: &str) -> Option<&'static Scenario> {
-    let id = input.strip_prefix(FOLDER).filter(|_| !Path::new(input).exists())?;
+    if Path::new(input).exists() {
+        return None;
+    }
+    let Some(id) = input.strip_prefix(FOLDER) else { return CAUSES.iter().find(|one| one.name() == input) };
     match find(id)?.settled {
         Settled::Run(scenario) => Some(scenario),
-        Settled::Sum { .. } => None,
+        Settled::Each(_) | Settled::Sum { .. } => None,
     }
 }
 
-/// Why `claims/c21` names no scenario; `None` where it does, and for all that is not named like a claim.
+/// Why `claims/c21` names no scenario; `None` where it does, and for all that is named neither like a claim nor like a cause.
 pub(crate) fn refused(input: &str) -> Option<String> {
-    let id = input.strip_prefix(FOLDER).filter(|_| !Path::new(input).exists() && named(input).is_none())?;
-    Some(match find(id) {
-        Some(claim) => {
-            let command = claim.command();
-            format!(
-                "error: claim {} is settled by arithmetic, and has no scenario\n  hint: {command}",
-                claim.id
-            )
-        }
-        None => unknown(id),
-    })
+    if Path::new(input).exists() || named(input).is_some() {
+        return None;
+    }
+    if let Some(cause) = input.strip_prefix(FOLDER_OF_CAUSES) {
+        let (cause, known) = (feed::plain(cause), names(&CAUSES));
+        return Some(format!("error: there is no scenario of a cause `{cause}`\n  hint: {known}"));
+    }
+    let id = input.strip_prefix(FOLDER)?;
+    let Some(claim) = find(id) else { return Some(unknown(id)) };
+    let (id, command) = (claim.id, claim.command());
+    let why = match claim.settled {
+        Settled::Sum { .. } => "is settled by arithmetic, and has no scenario",
+        Settled::Run(_) | Settled::Each(_) => "has several scenarios",
+    };
+    Some(format!("error: claim {id} {why}\n  hint: {command}"))
+}
+
+/// `causes/latency, causes/rate`.
+pub(crate) fn names(scenarios: &[Scenario]) -> String {
+    scenarios.iter().map(Scenario::name).collect::<Vec<_>>().join(", ")
 }
 
 /// That there is no such claim.
@@ -149,6 +197,7 @@ impl Claim {
     pub(crate) fn command(&self) -> String {
         match self.settled {
             Settled::Run(_) => format!("feedline run {FOLDER}{}", self.id.to_lowercase()),
+            Settled::Each(scenarios) => format!("feedline run {}", scenarios[0].name()),
             Settled::Sum { words, .. } => format!("feedline {words}"),
         }
     }
@@ -167,7 +216,8 @@ impl Stands {
     }
 }
 
-/// What storage gives. Figures as the scenarios are shipped: all but two run against a server that is as slow as is claimed.
+/// What storage gives. Figures as the scenarios are shipped: all but two run against a server, or
+/// on a path, that is as slow as is claimed.
 static MEASURED: &[Claim] = &[
     measured(
         "C02",
@@ -216,6 +266,13 @@ static MEASURED: &[Claim] = &[
         ("F18, F25", &LADDER),
     ),
     measured(
+        "C16",
+        "a disk that is full at 650 MB/s gives 200 images a second of the 5,000 that 8 accelerators take, which are 30 % busy",
+        Stands::DoesNotHold,
+        "4,333 a second of 150 kB, 87 % of the need; 200 a second would be images of 3.25 MB, and keep 4 % busy",
+        ("B / S", &C16),
+    ),
+    measured(
         "C18",
         "millions of `stat()` overwhelm the server",
         Stands::HoldsIf("few of them are in flight"),
@@ -252,6 +309,14 @@ static MEASURED: &[Claim] = &[
         ("1 + L B / S", &C36),
     ),
     measured(
+        "C37",
+        "a drive gives nearly its rate with 32 reads under way, and waits for its latency with one",
+        Stands::HoldsIf("reads are of 18 kB or more, by 80 us and 7 GB/s"),
+        "32 under way give 23 % of the peak in blocks of 4 KiB, which need 138, and all of it from 32 KiB on; one gives 0.7, 5.5 and \
+         19 % of it in blocks of 4, 32 and 128 KiB",
+        ("Q = 1 + L B / S", &C37),
+    ),
+    measured(
         "C41",
         "WebDataset gives 3 to 5 times on the same device; in the same article \"typically doubles\"",
         Stands::NotHere,
@@ -273,6 +338,13 @@ static MEASURED: &[Claim] = &[
         ("ceil(R/r), r = S / (L + S/b)", &C60),
     ),
     measured(
+        "C69",
+        "10 million files are listed in minutes and looked at by `stat()` in seconds",
+        Stands::HoldsIf("thousands are in flight, at the 1 ms that the same article gives"),
+        "1,000 lookups a second one after the other: 10 million in 2.8 h, and with 64 in flight in 156 s",
+        ("n L / Q", &C18),
+    ),
+    measured(
         "C72",
         "utilization is 95 % in the first epoch and 60 % later, because of the page cache",
         Stands::DoesNotHold,
@@ -290,11 +362,34 @@ static MEASURED: &[Claim] = &[
         ("F25", &LADDER),
     ),
     measured(
+        "C85",
+        "of a job that is 30 % busy the loader is mended in half an hour: 600 in place of 60 samples a second",
+        Stands::DoesNotHold,
+        "10 times as fast is a loader that keeps the accelerators 10 % busy: of 30 % no steps gain more than 3.3 times",
+        ("F25", &LADDER),
+    ),
+    measured(
         "C107",
         "2 to 10 times overall",
         Stands::HoldsIf("the naive loader keeps the accelerators 10 to 50 % busy"),
         "all steps together gain 1 / utilization at most",
         ("F25", &LADDER),
+    ),
+    Claim {
+        id: "C136",
+        says: "utilization of 15 % has five causes, to be looked for in this order: workers, pinned memory, processors, format, network",
+        stands: Stands::DoesNotHold,
+        known: "twelve causes keep a job from its target, each of them alone, and a run names the one that it is: a scenario has each",
+        formula: "F12, F25",
+        settled: Settled::Each(&CAUSES),
+    },
+    measured(
+        "C138",
+        "a job that was moved to a cloud waits a hundredth as long, as its links are 10 to 100 times as fast",
+        Stands::HoldsIf("the data lie in the region, and enough is read side by side to fill the link"),
+        "WiFi of 50 Mb/s and 40 ms against 10 Gb/s and 10 ms, of 115 kB: 5.8 times as fast one read at a time, 58 times with 32; across \
+         an ocean no faster than over WiFi one at a time",
+        ("F11, F13", &LINKS),
     ),
 ];
 
@@ -586,10 +681,19 @@ mod tests {
         ids.dedup();
         assert_eq!(ids.len(), MEASURED.len() + RECKONED.len());
         for claim in MEASURED {
-            let Settled::Run(scenario) = claim.settled else { panic!("{}", claim.id) };
-            assert_eq!(named(&format!("claims/{}", claim.id)).map(|of| of.file), Some(scenario.file));
-            scenario::check_shape(scenario.text).unwrap_or_else(|error| panic!("{error}"));
+            let scenarios = match claim.settled {
+                Settled::Run(scenario) => {
+                    assert_eq!(named(&format!("claims/{}", claim.id)).map(|of| of.file), Some(scenario.file));
+                    std::slice::from_ref(scenario)
+                }
+                Settled::Each(scenarios) => scenarios,
+                Settled::Sum { .. } => panic!("{}", claim.id),
+            };
+            for scenario in scenarios {
+                scenario::check_shape(scenario.text).unwrap_or_else(|error| panic!("{error}"));
+            }
         }
+        assert!(CAUSES.iter().all(|cause| named(cause.name()).is_some_and(|found| found.file == cause.file)));
         assert!(named("claims/c21").is_none() && named("claims/c999").is_none() && named("c03").is_none());
     }
 }

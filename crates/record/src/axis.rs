@@ -264,6 +264,12 @@ pub const FETCH: Axes = &[
     Axis::ShuffleBuffer,
 ];
 
+/// Settings of a loader and of what it reads that are changed one after the other. What else differs then follows from them, as
+/// the engine does from the target.
+// In the order in which articles take them, which decides between two that gain the same.
+pub const STEPS: Axes =
+    &[Axis::Layout, Axis::Target, Axis::Tier, Axis::Readers, Axis::Prefetch, Axis::DecodeThreads];
+
 /// What may differ between a job with checkpoints and the same without.
 pub const WITHOUT_CHECKPOINTS: Axes = &[Axis::Checkpoint];
 

@@ -7,7 +7,7 @@ pub(crate) mod checkpoint_verdict;
 pub(crate) mod checkpoints;
 pub mod comparison;
 pub(crate) mod curve;
-pub(crate) mod diagnosis;
+pub mod diagnosis;
 pub(crate) mod epochs;
 pub(crate) mod flag;
 pub mod form;

@@ -7,9 +7,12 @@
 //!
 //! A [`SavingWorld`] is a storage that is written to, and a need of checkpoints.
 //!
+//! [`causes`] plays the scenarios that are shipped of causes for which accelerators wait.
+//!
 //! [`disturbed`] plays storages that misbehave by a script instead, and holds what comes of it against what must hold of any
 //! run.
 
+pub mod causes;
 pub mod disturbed;
 mod draw;
 mod judge;

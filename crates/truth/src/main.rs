@@ -1,6 +1,7 @@
 //! Plays worlds and counts how often a verdict is wrong; or plays one again and shows all of it.
 //!
-//! `truth --worlds 2000 [--from SEED] [--markdown FILE]` exits with 1 above the bounds; `truth SEED` replays one.
+//! `truth --worlds 2000 [--from SEED] [--markdown FILE]` exits with 1 above the bounds; `truth SEED` replays one. `truth --causes FILE`
+//! plays the scenarios of known causes, and writes what is said of them.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -9,19 +10,22 @@ use std::process::ExitCode;
 
 use truth::{Table, World, judge, play};
 
-const USAGE: &str = "usage: truth SEED | truth --worlds N [--from SEED] [--markdown FILE]";
+const USAGE: &str =
+    "usage: truth SEED | truth --causes FILE | truth --worlds N [--from SEED] [--markdown FILE]";
 
 struct Args {
     replay: Option<u64>,
+    causes: Option<String>,
     worlds: u64,
     from: u64,
     markdown: Option<String>,
 }
 
 fn main() -> ExitCode {
-    let done = args().and_then(|args| match args.replay {
-        Some(seed) => replay(seed),
-        None => count(&args),
+    let done = args().and_then(|args| match (&args.causes, args.replay) {
+        (Some(path), _) => Ok(std::fs::write(path, truth::causes::markdown()?).map(|()| ExitCode::SUCCESS)?),
+        (None, Some(seed)) => replay(seed),
+        (None, None) => count(&args),
     });
     done.unwrap_or_else(|error| {
         let _ = writeln!(std::io::stderr(), "truth: {error}");
@@ -31,11 +35,12 @@ fn main() -> ExitCode {
 }
 
 fn args() -> Result<Args, Box<dyn Error>> {
-    let mut args = Args { replay: None, worlds: 2_000, from: 0, markdown: None };
+    let mut args = Args { replay: None, causes: None, worlds: 2_000, from: 0, markdown: None };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or(USAGE);
         match word.as_str() {
+            "--causes" => args.causes = Some(value()?),
             "--worlds" => args.worlds = value()?.parse()?,
             "--from" => args.from = value()?.parse()?,
             "--markdown" => args.markdown = Some(value()?),

@@ -29,7 +29,7 @@ const STORED: u64 = 50;
 /// Processors of the host that worlds are played on, whatever this machine has.
 // More than a job of four accelerators uses, so that no world is limited by its client unless its class
 // says so.
-const CORES: u32 = 8;
+pub(crate) const CORES: u32 = 8;
 
 /// What came of a world.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub struct Played {
 /// # Errors
 /// When the scenario does not resolve, or the record cannot be stored: both are mistakes of this crate or of feedline.
 pub fn play(world: &World) -> Result<Played, Box<dyn Error>> {
-    let plan = resolve(world.scenario())?;
+    let plan = resolve("world", world.scenario(), &[])?;
     let data = imagined(&plan)?;
     // A run of minutes takes milliseconds, and a busy machine changes nothing in it.
     let clock = Clock::simulated();
@@ -59,7 +59,7 @@ pub fn play(world: &World) -> Result<Played, Box<dyn Error>> {
     let mut bench = Bench::new(&plan.cells, &setups, settings(&plan), &clock, &stop, &progress);
     let mut record = begun(&plan, &data, facts);
     record.lines.extend(ceiling(world, &plan).map(Line::Ceiling));
-    let not_run = measure(&mut bench, &plan, &model, &mut record)?;
+    let not_run = measure(&mut bench, &plan, &mut record, &|rep| with_others(rep, &model))?;
     let end = End { elapsed_ns: clock.now_ns(), not_run, ..End::default() };
     record.lines.push(Line::End(end));
     if world.seed.is_multiple_of(STORED) {
@@ -90,18 +90,18 @@ fn ceiling(world: &World, plan: &Plan) -> Option<Ceiling> {
 }
 
 /// Interleaved rounds, and fresh repetitions of what was chosen: what `feedline run` does between opening the storages and
-/// concluding.
+/// concluding. `counted` puts in what the kernel of the imagined host would have counted.
 pub(crate) fn measure(
     bench: &mut Bench<'_>,
     plan: &Plan,
-    model: &Model,
     record: &mut RunRecord,
+    counted: &dyn Fn(&mut Rep),
 ) -> Result<Vec<NotRun>, Infallible> {
-    let mut not_run = bench.measure(0, &mut keep(record, model))?;
+    let mut not_run = bench.measure(0, &mut keep(record, counted))?;
     while let Some(look) = analysis::next_look(record) {
         let chosen: Vec<usize> =
             (0..plan.cells.len()).filter(|index| look.cells.contains(&plan.cells[*index].slug)).collect();
-        not_run.extend(bench.confirm(&chosen, look.rounds, &mut keep(record, model))?);
+        not_run.extend(bench.confirm(&chosen, look.rounds, &mut keep(record, counted))?);
     }
     Ok(not_run)
 }
@@ -109,12 +109,12 @@ pub(crate) fn measure(
 /// Takes what happens into the record.
 fn keep<'a>(
     record: &'a mut RunRecord,
-    model: &'a Model,
+    counted: &'a dyn Fn(&mut Rep),
 ) -> impl FnMut(Event<'_>) -> Result<(), Infallible> + 'a {
     move |event| {
         if let Event::Rep(mut rep, _) = event {
             without_this_machine(&mut rep);
-            with_others(&mut rep, model);
+            counted(&mut rep);
             record.lines.push(Line::Rep(rep));
         }
         Ok(())
@@ -149,9 +149,9 @@ fn with_others(rep: &mut Rep, model: &Model) {
 }
 
 /// The plan of a scenario on the imagined host.
-pub(crate) fn resolve(text: String) -> Result<Plan, Box<dyn Error>> {
-    let source = Source { name: "world.toml".to_owned(), text };
-    let scenario = scenario::parse(&source, &[]);
+pub(crate) fn resolve(name: &str, text: String, overrides: &[String]) -> Result<Plan, Box<dyn Error>> {
+    let source = Source { name: format!("{name}.toml"), text };
+    let scenario = scenario::parse(&source, overrides);
     let facts = PathFacts { file_system: "ext4".to_owned(), ..PathFacts::generous() };
     let host = HostFacts {
         cores: CORES,

@@ -197,7 +197,7 @@ impl SavingWorld {
     }
 
     fn play(&self) -> Result<analysis::Summary, Box<dyn Error>> {
-        let plan = play::resolve(self.scenario())?;
+        let plan = play::resolve("world", self.scenario(), &[])?;
         let data = play::imagined(&plan)?;
         let clock = Clock::simulated();
         let written = self.storage(&clock);
@@ -210,7 +210,7 @@ impl SavingWorld {
         let (stop, progress) = (AtomicBool::new(false), Progress::default());
         let mut bench = Bench::new(&plan.cells, &setups, play::settings(&plan), &clock, &stop, &progress);
         let mut record = play::begun(&plan, &data, facts);
-        let not_run = play::measure(&mut bench, &plan, &read, &mut record)?;
+        let not_run = play::measure(&mut bench, &plan, &mut record, &|_| ())?;
         record.lines.push(Line::End(End { elapsed_ns: clock.now_ns(), not_run, ..End::default() }));
         Ok(analysis::summarise(&record))
     }
@@ -250,7 +250,8 @@ fn setups(
     plan.cells.iter().zip(all).map(with).collect()
 }
 
-fn destination(of: &Checkpoint, store: &SharedStore) -> Result<Destination, Box<dyn Error>> {
+/// Where checkpoints of a plan go on a scripted storage.
+pub(crate) fn destination(of: &Checkpoint, store: &SharedStore) -> Result<Destination, Box<dyn Error>> {
     let folder = Key::new("feedline-saves")?;
     let marker = Marker { format: 1, note: String::new(), dataset: "checkpoints".to_owned() };
     let owned = store.create_folder(&folder, &marker)?;

@@ -5,18 +5,33 @@
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use backend::{
     CacheAction, Clock, Completion, ErrorKind, IoQueue, Limits, Op, OpError, PHASE_STAMPS, QueueError,
     QueueReport, QueueSpec, Request, Residency, Stamps, Store, StoreError,
 };
 use dataset::Objects;
+use plan::Operation;
 
 use crate::draw::Draw;
 
 /// By how much the latency of one operation differs from the mean, at most: clients that move in step would be counted in
 /// whole turns.
 pub(crate) const JITTER: f64 = 0.2;
+
+/// Parts of a file's time where it is looked up first, as a client of NFS counts them.
+const FILE_PHASES: [&str; 2] = ["lookup_ns", "read_ns"];
+
+/// How far ahead of its rate a storage that refuses lets those who ask be, as the emulated servers do.
+const REFUSAL_BURST_NS: f64 = 1e8;
+
+/// Time of this machine's that an idle reader leaves to threads that write: as much as it then lets pass on the virtual clock.
+const LEFT_TO_WRITERS: Duration = Duration::from_micros(250);
+
+/// `503 SlowDown`.
+const REFUSED: OpError = OpError { kind: ErrorKind::Throttled, code: 503 };
 
 /// `EIO`.
 // Written out: the number goes into the record as the kernel would have given it, on whatever system the
@@ -45,6 +60,10 @@ pub struct Device {
     pub cached: f64,
     /// Operations per second that the client takes in at most, whatever the storage.
     pub client_ops_per_s: f64,
+    /// Time in which a whole file is looked up before it is read.
+    pub lookup_ns: f64,
+    /// Operations per second beyond which it tells those who ask to come back later.
+    pub taken_per_s: f64,
 }
 
 impl Device {
@@ -59,6 +78,8 @@ impl Device {
         write_cost: 1.0,
         cached: 1.0,
         client_ops_per_s: f64::INFINITY,
+        lookup_ns: 0.0,
+        taken_per_s: f64::INFINITY,
     };
 }
 
@@ -114,6 +135,7 @@ pub(crate) struct Model {
     device: Device,
     clock: Clock,
     state: Arc<Mutex<State>>,
+    beside_writers: bool,
 }
 
 #[derive(Debug)]
@@ -125,6 +147,20 @@ struct State {
     repetitions: Vec<RepTruth>,
     /// Of the repetition that runs.
     factor: f64,
+    /// When those who ask would be at its rate again, if nobody asked.
+    asked_until_ns: f64,
+}
+
+impl State {
+    /// Whether one who asks now is told to come back later.
+    fn refuses(&mut self, now_ns: f64, taken_per_s: f64) -> bool {
+        let until_ns = self.asked_until_ns.max(now_ns) + 1e9 / taken_per_s;
+        let is_refused = until_ns - now_ns > REFUSAL_BURST_NS;
+        if !is_refused {
+            self.asked_until_ns = until_ns;
+        }
+        is_refused
+    }
 }
 
 impl Model {
@@ -135,8 +171,16 @@ impl Model {
             seen: HashSet::new(),
             repetitions: Vec::new(),
             factor: 1.0,
+            asked_until_ns: 0.0,
         };
-        Self { device, clock: clock.clone(), state: Arc::new(Mutex::new(state)) }
+        Self { device, clock: clock.clone(), state: Arc::new(Mutex::new(state)), beside_writers: false }
+    }
+
+    /// The same storage, whose readers let other threads write while they have nothing to read.
+    // Those threads need time of this machine's to move the virtual clock on. A reader that only looks at the clock would
+    // meanwhile move it on by itself, to the end of its window.
+    pub(crate) fn beside_writers(self) -> Self {
+        Self { beside_writers: true, ..self }
     }
 
     /// What each repetition met, in their order.
@@ -206,6 +250,7 @@ impl Store for Model {
         Ok(Box::new(Queue {
             model: self.clone(),
             depth: spec.depth as usize,
+            looks_up: spec.operation == Operation::ReadFile && self.device.lookup_ns > 0.0,
             pipe_free_ns: 0.0,
             client_free_ns: 0.0,
             waiting: Vec::new(),
@@ -216,6 +261,8 @@ impl Store for Model {
 struct Queue {
     model: Model,
     depth: usize,
+    /// Whether each file is looked up before it is read.
+    looks_up: bool,
     /// When the pipe has passed all that was submitted.
     pipe_free_ns: f64,
     /// When the client has taken in all that was submitted.
@@ -228,7 +275,12 @@ impl Queue {
     fn begin(&mut self, request: Request) -> Completion {
         let Model { device, clock, .. } = &self.model;
         let begun_ns = clock.now_ns();
+        let now = begun_ns as f64;
         let mut state = self.model.state();
+        if state.refuses(now, device.taken_per_s) {
+            let stamps = Stamps { begun_ns, phase_ns: [begun_ns; PHASE_STAMPS], done_ns: begun_ns };
+            return Completion { token: request.token, buf: request.buf, result: Err(REFUSED), stamps };
+        }
         let (bytes, place) = match request.op {
             Op::Read { object, offset, len } | Op::Write { object, offset, len } => {
                 (u64::from(len), (object, offset))
@@ -246,11 +298,12 @@ impl Queue {
         let jitter = state.draw.beside_one(JITTER);
         let fails = device.errors > 0.0 && state.draw.unit() < device.errors;
         drop(state);
-        let now = begun_ns as f64;
+        let lookup_ns = if self.looks_up { device.lookup_ns } else { 0.0 };
         self.pipe_free_ns =
             self.pipe_free_ns.max(now) + bytes as f64 * cost / (device.rate_bps * factor) * 1e9;
         self.client_free_ns = self.client_free_ns.max(now) + 1e9 / device.client_ops_per_s;
-        let served = (now + device.latency_ns * jitter / factor).max(self.pipe_free_ns);
+        let least_ns = lookup_ns + device.latency_ns * jitter / factor;
+        let served = (now + least_ns).max(self.pipe_free_ns);
         // A client that is behind sees its reads late, and stamps them when it sees them.
         let done = served.max(self.client_free_ns);
         Completion {
@@ -258,7 +311,11 @@ impl Queue {
             buf: request.buf,
             result: if fails { Err(OpError { kind: ErrorKind::Io, code: EIO }) } else { Ok(bytes) },
             // Up, as a read that has not ended may not be seen.
-            stamps: Stamps { begun_ns, phase_ns: [0; PHASE_STAMPS], done_ns: done.ceil() as u64 },
+            stamps: Stamps {
+                begun_ns,
+                phase_ns: [begun_ns + lookup_ns as u64; PHASE_STAMPS],
+                done_ns: done.ceil() as u64,
+            },
         }
     }
 
@@ -281,7 +338,11 @@ impl IoQueue for Queue {
         Ok(())
     }
 
+    #[expect(clippy::disallowed_methods, reason = "time of this machine's, which moves no clock")]
     fn wait(&mut self, min: usize, until_ns: u64, done: &mut Vec<Completion>) -> Result<(), QueueError> {
+        if self.model.beside_writers && self.waiting.is_empty() {
+            thread::sleep(LEFT_TO_WRITERS);
+        }
         if let Some(last) = min.checked_sub(1) {
             let wanted_ns = self.waiting.get(last).map_or(until_ns, |completion| completion.stamps.done_ns);
             // A wait that nothing can end is not begun.
@@ -295,6 +356,10 @@ impl IoQueue for Queue {
 
     fn in_flight(&self) -> u32 {
         self.waiting.len() as u32
+    }
+
+    fn phases(&self) -> &'static [&'static str] {
+        if self.looks_up { &FILE_PHASES } else { &[] }
     }
 
     fn report(&self) -> QueueReport {

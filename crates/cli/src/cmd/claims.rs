@@ -46,6 +46,10 @@ fn one(claim: &Claim) -> String {
             sheet.section("scenario", &format!("scenarios/{}", scenario.file));
             format!("{sheet}\n\n{}", scenario.text)
         }
+        Settled::Each(scenarios) => {
+            sheet.section("scenarios", &claims::names(scenarios));
+            sheet.to_string()
+        }
         Settled::Sum { shows, .. } => {
             sheet.section("it shows", shows);
             sheet.to_string()

@@ -22,7 +22,7 @@ pub(crate) struct ReportArgs {
     pub(crate) show: ShowArgs,
     /// With --format svg or png, which plot: throughput, percentiles, tradeoff, heatmap, over-time, sizes, roofline, ranks,
     /// plane, layouts, epochs, checkpoints, or one of a training load: training-timeline, training-accelerators,
-    /// training-readers, training-waits
+    /// training-readers, training-ladder, training-waits
     #[arg(long, default_value = "throughput")]
     pub(crate) plot: String,
     /// With --format png: the dark theme; an SVG follows its reader

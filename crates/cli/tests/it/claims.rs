@@ -46,12 +46,44 @@ fn each_claim_is_settled_as_it_says() {
             let asked: Vec<&str> = command[1..].iter().map(String::as_str).collect();
             bench.run(&asked).exits(0).says(shows);
             reckoned += 1;
+        } else if let Some(scenarios) = said(&page, "scenarios") {
+            assert_eq!(command[1..], ["run", scenarios.split(", ").next().unwrap()]);
         } else {
             assert_eq!(command[1..], ["run".to_owned(), format!("claims/{}", id.to_lowercase())]);
             assert!(page.contains("\nversion = 1\n"), "{page}");
         }
     }
     assert!(reckoned > 25, "{reckoned}");
+}
+
+/// Those that are in the folder, as `crates/truth` plays them.
+#[test]
+fn each_cause_is_a_scenario_of_any_verb() {
+    let bench = Bench::new();
+    let files = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/causes")).unwrap();
+    let page = bench.run(&["claims", "c136"]).exits(0).out;
+    for file in files {
+        let file = file.unwrap().path();
+        let name = format!("causes/{}", file.file_stem().unwrap().to_str().unwrap());
+        assert!(page.contains(&name), "{name}: {page}");
+        let plan = bench.run(&["plan", &name]).exits(0).out;
+        // As long as its head says.
+        let cells = plan.lines().find_map(|line| line.strip_prefix("cells ")).unwrap().trim();
+        let cells = cells.split(' ').next().unwrap();
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(text.contains(&format!("\n# {cells} cells of ")), "{name}: {cells}");
+        assert!(text.starts_with("#:schema ../../schema/scenario-v1.json\n# Why: "), "{name}");
+    }
+    bench
+        .run(&["run", "causes/weather"])
+        .exits(2)
+        .says("no scenario of a cause `weather`")
+        .says("causes/latency, ");
+    bench
+        .run(&["run", "claims/c136"])
+        .exits(2)
+        .says("has several scenarios")
+        .says("feedline run causes/latency");
 }
 
 #[test]

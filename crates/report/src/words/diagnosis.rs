@@ -7,7 +7,7 @@ use super::share::{percent, utilization};
 use super::{bound, flag};
 
 /// `latency-bound: 4 times as much in flight would do`.
-pub(crate) fn words(diagnosis: &Diagnosis) -> String {
+pub fn words(diagnosis: &Diagnosis) -> String {
     format!("{}: {}", bound::words(diagnosis.bound), advice(diagnosis))
 }
 
@@ -251,6 +251,7 @@ mod tests {
             target_au: 0.9,
             needed_ops_per_s: 9_000.0,
             needed: 256.5,
+            reading: 1.0,
         };
         let decoding = |cost_ns, by| Symptom::Decoding { work: "jpeg".to_owned(), cost_ns, by };
         let cases = [

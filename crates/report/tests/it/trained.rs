@@ -213,6 +213,7 @@ pub(crate) fn two_targets() -> Summary {
                     target_au: 0.9,
                     needed_ops_per_s: 2_630.0,
                     needed: 15.0,
+                    reading: 1.0,
                 }),
                 Symptom::Loops(LoopPair { deeper_depth: 128, deeper_bps: 2.7e9, depth: 32, bps: 1.3e9 }),
             ],
@@ -221,6 +222,23 @@ pub(crate) fn two_targets() -> Summary {
         of.idle = Idle { gpu_hours_per_day: 54.1, price_per_day: Some(1_622.4) };
     });
     summary
+}
+
+/// A slow target and a fast one, each by one reader and by eight, with no batch ahead and with sixteen: more readers gain only
+/// with batches ahead.
+pub(crate) fn every_combination() -> Vec<Made> {
+    let mut jobs = Vec::new();
+    for (target, times) in [("filer", 4.0), ("nvme", 1.5)] {
+        for readers in [1, 8] {
+            for prefetch in [0, 16] {
+                let side_by_side = if prefetch > 0 { f64::from(readers) } else { 1.0 };
+                let batch_ns = (times / side_by_side * COMPUTE_NS as f64) as u64;
+                let readers = Some(readers);
+                jobs.push(Made { accelerators: 1, readers, prefetch, batch_ns, ..Made::of(target, 0) });
+            }
+        }
+    }
+    jobs
 }
 
 /// Jobs of one or more targets on every number of accelerators; of those that share a depth a utilization is predicted.

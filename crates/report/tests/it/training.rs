@@ -5,7 +5,9 @@ use record::AxisWords;
 use report::{Plot, Screen, markdown, terminal};
 
 use crate::checks::{assert_plot, words};
-use crate::trained::{self, Made, by_accelerators, by_readers, two_targets, with_jobs, without_jobs};
+use crate::trained::{
+    self, Made, by_accelerators, by_readers, every_combination, two_targets, with_jobs, without_jobs,
+};
 
 fn plots(summary: &Summary) -> Vec<Plot> {
     let all = report::plots(summary, &[]).unwrap();
@@ -52,6 +54,7 @@ fn variants() -> Vec<(&'static str, Summary)> {
         ("no-waits", single(Made { batch_ns: 0, ..Made::of("nvme", 0) })),
         ("all-waiting", single(Made::of("filer", 30_000))),
         ("barrier", barrier),
+        ("ladder", with_jobs(without_jobs(), &every_combination())),
         ("numbers", by_accelerators(&["nvme"], &numbers)),
         ("numbers-of-two", by_accelerators(&["nvme", "filer"], &numbers)),
         ("two-numbers", by_accelerators(&["nvme"], &[1, 4096])),
@@ -315,4 +318,42 @@ fn hosts_have_a_row_each_and_lie_along_one_curve() {
 fn utilization_by_readers_and_prefetch() {
     let summary = with_jobs(without_jobs(), &by_readers("nvme", &[2, 8], &[1, 2]));
     insta::assert_snapshot!(plot(&summary, "training-readers"));
+}
+
+/// Slugs of the jobs of each ladder, and what each step gains, in tenths.
+fn climbed(jobs: &[Made]) -> Vec<Vec<(String, Option<f64>)>> {
+    let summary = with_jobs(without_jobs(), jobs);
+    let rung = |rung: &analysis::Rung| {
+        let gain = rung.step.map(|(_, gain)| (gain * 10.0).round() / 10.0);
+        (summary.cells[rung.cell].cell.cell.clone(), gain)
+    };
+    analysis::ladders(&summary).iter().map(|ladder| ladder.rungs.iter().map(rung).collect()).collect()
+}
+
+#[test]
+fn a_ladder_changes_one_setting_at_a_time_and_gains_over_what_was_there_before() {
+    let jobs = every_combination();
+    let of = |slug: &str, gain| (slug.to_owned(), gain);
+    // Batches take 4.5 steps in the mean, and 1.69 on the fast target. Neither readers nor batches ahead gain alone, and the
+    // first of two that gain the same is taken.
+    let most = [
+        of("filer/train/n1/r1/p0", None),
+        of("nvme/train/n1/r1/p0", Some(2.7)),
+        of("nvme/train/n1/r8/p0", Some(1.0)),
+        of("nvme/train/n1/r8/p16", Some(1.7)),
+    ];
+    let least = [
+        of("filer/train/n1/r1/p0", None),
+        of("filer/train/n1/r8/p0", Some(1.0)),
+        of("nvme/train/n1/r8/p0", Some(2.7)),
+        of("nvme/train/n1/r8/p16", Some(1.7)),
+    ];
+    assert_eq!(climbed(&jobs), [most.to_vec(), least.to_vec()]);
+    assert_eq!(climbed(&jobs[..4]), Vec::<Vec<_>>::new(), "two settings are a grid");
+    assert_eq!(climbed(&jobs[..7]), Vec::<Vec<_>>::new(), "where every setting is changed there is no job");
+}
+
+#[test]
+fn what_each_setting_gains_over_what_was_there_before() {
+    insta::assert_snapshot!(plot(&with_jobs(without_jobs(), &every_combination()), "training-ladder"));
 }

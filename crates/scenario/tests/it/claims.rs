@@ -19,7 +19,11 @@ fn resolved(source: &Source) -> Plan {
 }
 
 fn claims() -> Vec<Source> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/claims");
+    below("claims")
+}
+
+fn below(folder: &str) -> Vec<Source> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(folder);
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     let source = |path: PathBuf| Source {
@@ -32,7 +36,7 @@ fn claims() -> Vec<Source> {
 #[test]
 fn each_claim_is_predicted_and_as_short_as_it_says() {
     let claims = claims();
-    assert_eq!(claims.len(), 12);
+    assert_eq!(claims.len(), 14);
     for source in claims {
         let name = &source.name;
         assert!(source.text.starts_with("#:schema ../../schema/scenario-v1.json\n# Why: "), "{name}");
@@ -56,6 +60,14 @@ fn each_claim_is_predicted_and_as_short_as_it_says() {
             (plan.cells.len() + plan.targets.len()) as u64 * u64::from(plan.measure.repetitions);
         let measured_ms = repetitions * (plan.measure.warmup_ns + duration_ns) / MS;
         assert!(measured_ms <= LONGEST_MS, "{name}: {measured_ms}");
+    }
+}
+
+#[test]
+fn each_cause_matches_the_schema_and_is_called_as_its_file() {
+    for source in below("causes") {
+        assert_valid(&source.name, &source.text);
+        assert_eq!(format!("{}.toml", resolved(&source).name), source.name);
     }
 }
 

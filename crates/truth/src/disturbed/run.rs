@@ -124,7 +124,7 @@ pub(crate) struct Stage<'a> {
 
 impl<'a> Stage<'a> {
     pub(crate) fn of(scene: &'a Scene) -> Result<Self, Box<dyn Error>> {
-        let mut plan = play::resolve(scene.scenario.clone())?;
+        let mut plan = play::resolve("world", scene.scenario.clone(), &[])?;
         plan.measure.fresh_rounds = FRESH_ROUNDS;
         let imagined = play::imagined(&plan)?;
         let data = if scene.is_checked { known(&imagined) } else { imagined };

@@ -181,8 +181,16 @@ fn littles_law(case: &Case<'_>) -> Option<LittlesLaw> {
         target_au: case.job.threshold,
         needed_ops_per_s,
         needed: formula::in_flight(needed_ops_per_s, latency_s),
+        reading: reading(case),
     };
     (little.in_flight.is_finite() && little.needed.is_finite()).then_some(little)
+}
+
+/// Share of its busy time in which a reader reads.
+fn reading(case: &Case<'_>) -> f64 {
+    let (storage, decode) = (case.trained.stall.storage, case.trained.stall.decode);
+    let decodes = case.job.readers.is_some() && case.job.decode_threads.is_none();
+    if decodes && storage > 0.0 { storage / (storage + decode) } else { 1.0 }
 }
 
 fn remedy(case: &Case<'_>, pair: Option<&Pair<'_>>, little: Option<LittlesLaw>) -> Remedy {

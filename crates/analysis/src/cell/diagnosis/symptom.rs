@@ -202,17 +202,19 @@ pub struct LittlesLaw {
     pub needed_ops_per_s: f64,
     /// Reads that would be in flight for it, at the same latency.
     pub needed: f64,
+    /// Share of its busy time in which a reader reads, 0 to 1: it does not while it decodes.
+    pub reading: f64,
 }
 
 impl LittlesLaw {
-    /// Share of the depth that is in flight.
+    /// Share of what readers can have in flight that is.
     pub(super) fn full(&self) -> f64 {
-        self.in_flight / self.depth
+        self.in_flight / (self.depth * self.reading)
     }
 
     /// Depth that the target takes by the job's own.
     pub(super) fn times(&self) -> f64 {
-        self.needed / self.depth
+        self.needed / (self.depth * self.reading)
     }
 }
 

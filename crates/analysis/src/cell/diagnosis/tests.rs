@@ -146,6 +146,15 @@ fn readers_that_are_not_busy_want_a_deeper_prefetch() {
 }
 
 #[test]
+fn readers_that_decode_are_busy_with_less_in_flight() {
+    let mut builder = played(Stall { storage: 0.3, decode: 0.2, ..Stall::default() }, 0.6 * 64.0);
+    closed(&mut builder, 64, 20_000.0);
+    closed(&mut builder, 256, 60_000.0);
+    let found = remedy(&builder);
+    assert!(matches!(found, Remedy::Times { readers: Some(_), .. }), "{found:?}");
+}
+
+#[test]
 fn without_closed_loops_busy_readers_explain_the_rate_and_idle_ones_do_not() {
     let busy = of(&played(storage(0.5), 64.0)).unwrap();
     assert_eq!(busy.remedy, Remedy::Times { times: 1.8, readers: Some(15.0), depth: 116.0 });

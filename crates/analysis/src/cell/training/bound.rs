@@ -28,3 +28,22 @@ pub enum Bound {
     /// More than one of them.
     Mixed,
 }
+
+impl Bound {
+    /// All of them.
+    // So long that a new one in front of the last does not compile without being named here.
+    pub const ALL: [Self; Self::Mixed as usize + 1] = [
+        Self::Latency,
+        Self::Rate,
+        Self::Bandwidth,
+        Self::Metadata,
+        Self::Decode,
+        Self::Client,
+        Self::Others,
+        Self::Startup,
+        Self::FirstFill,
+        Self::Barrier,
+        Self::Checkpoint,
+        Self::Mixed,
+    ];
+}

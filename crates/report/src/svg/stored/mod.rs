@@ -4,7 +4,7 @@
 mod checkpoints;
 mod epochs;
 mod layouts;
-mod title;
+pub(super) mod title;
 
 use analysis::Summary;
 

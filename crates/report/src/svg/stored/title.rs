@@ -7,7 +7,7 @@ use crate::stored::sample;
 use crate::words::form;
 
 /// Layout of the dataset of a cell.
-pub(super) fn layout<'a>(summary: &'a Summary, cell: &CellSummary) -> &'a str {
+pub(in crate::svg) fn layout<'a>(summary: &'a Summary, cell: &CellSummary) -> &'a str {
     summary.datasets.get(cell.cell.dataset).map_or("files", |figures| figures.dataset.layout.as_str())
 }
 

@@ -132,7 +132,7 @@ fn thresholds(target: &Target<'_>) -> Vec<f64> {
 }
 
 /// `90`, `92.5`.
-fn whole(share: f64) -> String {
+pub(super) fn whole(share: f64) -> String {
     let percent = cut_percent(share);
     percent.strip_suffix(".0").map_or(percent.clone(), str::to_owned)
 }
