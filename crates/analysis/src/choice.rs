@@ -199,7 +199,7 @@ impl<'a> Eligibility<'a> {
     }
 
     /// How far the share of writes of a mix is from the one that the need has; 0 of other cells.
-    fn from_own_mix(self, cell: &CellSummary) -> f64 {
+    fn beside_own_mix(self, cell: &CellSummary) -> f64 {
         let own = |sample_bytes| self.cells.need.as_ref().ok()?.write_share(sample_bytes);
         let apart = mix::share(&cell.cell).zip(cell.sample_bytes.and_then(own));
         apart.map_or(0.0, |(share, own)| (share - own).abs())
@@ -393,7 +393,7 @@ fn preference(cell: &CellSummary, figures: Option<&Figures>, eligibility: Eligib
         blocks,
         access,
         thousandths(distance),
-        thousandths(eligibility.from_own_mix(cell)),
+        thousandths(eligibility.beside_own_mix(cell)),
         thousandths(beyond),
     )
 }

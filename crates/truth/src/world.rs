@@ -261,7 +261,7 @@ impl Mixed {
 
     /// Whether the load is as the need has it.
     fn is_own(self) -> bool {
-        self.reads == self.writes
+        (self.reads - self.writes).abs() < 1e-9
     }
 
     /// The need whose line this load of `bps` bytes per second just reaches.

@@ -75,11 +75,11 @@ mod tests {
 
     #[test]
     fn a_mix_counts_by_the_part_that_lacks_most() {
-        let part = |read_bps, write_bps| Moved { read_bps, write_bps }.part(0.25);
-        assert_eq!(part(750.0, 250.0), 1.0);
-        assert_eq!(part(900.0, 150.0), 600.0 / 1050.0, "reads do not stand for writes");
-        assert_eq!(part(300.0, 900.0), 400.0 / 1200.0);
-        assert_eq!(part(0.0, 0.0), 0.0);
+        let part = |read_bps, write_bps| Some(Moved { read_bps, write_bps }.part(0.25));
+        assert_eq!(part(750.0, 250.0), Some(1.0));
+        assert_eq!(part(900.0, 150.0), Some(600.0 / 1050.0), "reads do not stand for writes");
+        assert_eq!(part(300.0, 900.0), Some(400.0 / 1200.0));
+        assert_eq!(part(0.0, 0.0), Some(0.0));
     }
 
     #[test]

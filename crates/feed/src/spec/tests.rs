@@ -321,8 +321,7 @@ fn needs_at_once_are_added_up() {
     assert_eq!((two.accelerators, two.write_bps, two.utilization), (0, Some(1.5e9), 0.9));
 
     let writes = together(&[&written(1e9), &written(2e9)]);
-    assert_eq!((writes.writes, writes.write_bps), (true, None));
-    assert_eq!(writes.demand_bps(1.0), 3e9);
+    assert_eq!((writes.writes, writes.write_bps, writes.demand_bps(1.0)), (true, None, 3e9));
     assert!(Need::together(Vec::new()).is_none());
 }
 

@@ -233,8 +233,8 @@ const PACED: Rule = Rule {
 };
 const TRAINING: Rule = Rule {
     allows: |operation| operation.reads_bytes() && !operation.writes_blocks(),
-    message: "`{}` feeds no training job: it does not read alone",
-    asks: "does not read alone",
+    message: "`{}` is not what a training job does, which reads samples and writes none",
+    asks: "asks for it",
     because: "plays a job",
     ..PACED
 };

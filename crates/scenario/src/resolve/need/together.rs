@@ -16,7 +16,7 @@ pub(super) fn refuse(written: &Needs, needs: &[Need], mode: Option<(Mode, Option
     };
     let mut refused = Vec::new();
     // The line is drawn once. A share of one need would else be a share of another.
-    if let Some(((first, at), (other, place))) = apart(&|a, b| a.utilization != b.utilization) {
+    if let Some(((first, at), (other, place))) = apart(&|a, b| (a.utilization - b.utilization).abs() > 1e-9) {
         let problem = Problem::new("needs of one storage have one line, and these draw it differently");
         let label = |need: &Need| format!("at {}", feed::format_count(need.utilization));
         let problem = problem.at(at, label(first)).at(place, label(other));
