@@ -155,7 +155,13 @@ fn need_of_reads(summary: &Summary, need: &feed::Need) -> Vec<String> {
     }
     // One rate in bytes stands for the line only where all samples are of one size: else each size has a line of its
     // own.
-    let [line] = analysis::lines(summary)[..] else {
+    // A mix of another share than the need's own has a line of its own, which is not that of the answer.
+    let of_mix = || summary.verdicts.first()?.cell().and_then(|name| summary.cell(name))?.line;
+    let lines = match of_mix().filter(|line| line.write_percent.is_some()) {
+        Some(line) => vec![line],
+        None => analysis::lines(summary),
+    };
+    let [line] = lines[..] else {
         return std::iter::once(head::need(summary)).chain(head::line(summary)).collect();
     };
     let host = if need.hosts > 1 { ", this host" } else { "" };

@@ -37,13 +37,24 @@ impl Moved {
         let read = counted(rep, counter::BYTES) as f64 - written;
         Self { read_bps: per_s(read), write_bps: per_s(written) }
     }
+}
 
-    /// What of it counts where a share is to be written, 0 to 1: what both come to by the one that got less of its part.
-    // The sum alone would let more of the one stand for what the other lacks.
-    pub(crate) fn part(self, write_share: f64) -> f64 {
-        let counts = (self.write_bps / write_share).min(self.read_bps / (1.0 - write_share));
-        let sum = self.read_bps + self.write_bps;
-        if sum > 0.0 { counts / sum } else { 0.0 }
+/// Operations by which any that follow each other may miss their share.
+const OPS_APART: u64 = 3;
+
+/// How much of what a repetition of a mix moved counts, 0 to 1: what reads and writes come to by the one that got less of its part.
+/// 1 of other cells.
+// The sum alone would let more of the one stand for what the other lacks.
+pub(crate) fn part(cell: &Cell, rep: &Rep) -> f64 {
+    let Some(write_share) = share(cell) else { return 1.0 };
+    let written = written_bytes(cell, rep).unwrap_or(0) as f64;
+    let moved = counted(rep, counter::BYTES) as f64;
+    // What was under way as the window opened and closed is in it with one end alone.
+    let at_its_ends = (OPS_APART + u64::from(cell.queue_depth)) as f64 * cell.block_bytes as f64;
+    if moved > 0.0 && (written - write_share * moved).abs() > at_its_ends {
+        (written / write_share).min((moved - written) / (1.0 - write_share)) / moved
+    } else {
+        1.0
     }
 }
 
@@ -75,11 +86,18 @@ mod tests {
 
     #[test]
     fn a_mix_counts_by_the_part_that_lacks_most() {
-        let part = |read_bps, write_bps| Some(Moved { read_bps, write_bps }.part(0.25));
-        assert_eq!(part(750.0, 250.0), Some(1.0));
-        assert_eq!(part(900.0, 150.0), Some(600.0 / 1050.0), "reads do not stand for writes");
-        assert_eq!(part(300.0, 900.0), Some(400.0 / 1200.0));
-        assert_eq!(part(0.0, 0.0), Some(0.0));
+        let mut cell = record::testing::cell("c", "disk", 8);
+        (cell.operation, cell.write_percent, cell.block_bytes) = ("mix".into(), Some(25), 1);
+        let part = |read: u64, written: u64| {
+            let mut rep = rep("c", 0, 1e9);
+            let counts = [(counter::BYTES, read + written), (counter::WRITTEN_BYTES, written)];
+            rep.counters.extend(counts.map(|(name, count)| (name.to_owned(), count)));
+            Some(part(&cell, &rep))
+        };
+        assert_eq!(part(750_000, 250_000), Some(1.0));
+        assert_eq!(part(900_000, 150_000), Some(600_000.0 / 1_050_000.0), "reads do not stand for writes");
+        assert_eq!(part(300_000, 900_000), Some(400_000.0 / 1_200_000.0));
+        assert_eq!(part(750_011, 249_989), Some(1.0), "what is under way at either end");
     }
 
     #[test]

@@ -16,5 +16,5 @@ pub(crate) fn point_bps(context: &Context<'_>, rep: &Rep) -> f64 {
     // Where no arrival was counted there is no offer to take a share of.
     let is_paced = context.cell.pace.is_some() && counted(rep, counter::ARRIVALS) > 0;
     let bps = if is_paced { paced::rate_bps(context, rep) } else { per_s(rep, counter::BYTES) };
-    bps * mix::share(context.cell).map_or(1.0, |share| mix::Moved::of(context.cell, rep).part(share))
+    bps * mix::part(context.cell, rep)
 }
