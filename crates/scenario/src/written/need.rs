@@ -56,7 +56,8 @@ impl Written for Needs {
 
 schema!(Needs, "needs", |generator| {
     "anyOf": [
-        Need::json_schema(generator),
+        { "type": "string", "description": "Count, accelerator and workload: \"8xh100:resnet50\"." },
+        NeedTable::json_schema(generator),
         { "type": "array", "minItems": 1, "items": Need::json_schema(generator) }
     ]
 });
