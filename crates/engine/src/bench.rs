@@ -647,12 +647,10 @@ impl<'a> Bench<'a> {
                 .then(|| count as f64 / each / (rep.window_ns as f64 / 1e9))
         };
         if let Some(mix) = self.cells[cell].task.mix() {
-            let written = *rep.counters.get(counter::WRITTEN_BYTES).unwrap_or(&0) as f64;
-            let share = written / *rep.counters.get(counter::BYTES).unwrap_or(&0) as f64;
-            // As the verdict counts: by the one that got less of its part.
-            let part = (share / mix.write_share()).min((1.0 - share) / (1.0 - mix.write_share()));
-            let moved = per_s(counter::BYTES, setup.sample_bytes).filter(|_| part.is_finite());
-            return (moved.map(|per_s| per_s * part), setup.line_samples_per_s);
+            let counted = |name| rep.counters.get(name).copied().unwrap_or(0) as f64;
+            let (moved, written) = (counted(counter::BYTES), counted(counter::WRITTEN_BYTES));
+            let reached = per_s(counter::BYTES, setup.sample_bytes);
+            return (reached.map(|per_s| per_s * mix.part(moved, written)), setup.line_samples_per_s);
         }
         if self.cells[cell].operation().reads_bytes() {
             (per_s(counter::BYTES, setup.sample_bytes), setup.line_samples_per_s)

@@ -25,6 +25,13 @@ pub fn samples_per_s(accelerators: u32, batch: u32, step_time_s: f64) -> f64 {
     f64::from(accelerators) * f64::from(batch) / step_time_s
 }
 
+/// How much of what was moved counts where `write_share` of it is to be written, 0 to 1: what reads and writes come to by the one
+/// that got less of its part. NaN where nothing was moved.
+// The sum alone would let more of the one stand for what the other lacks.
+pub fn mixed_part(moved: f64, written: f64, write_share: f64) -> f64 {
+    (written / write_share).min((moved - written) / (1.0 - write_share)) / moved
+}
+
 /// F02: bytes per second of samples as they are stored.
 pub fn required_bps(samples_per_s: f64, sample_bytes: f64) -> f64 {
     samples_per_s * sample_bytes

@@ -106,13 +106,8 @@ impl Need {
     }
 
     /// What it asks for: reads, writes, or both at once.
-    // A storage that can do each by itself need not do both together: the peak is what has to be fed.
     pub fn flow(&self) -> Flow {
-        match (self.writes, self.write_bps) {
-            (true, _) => Flow::Writes,
-            (false, Some(_)) => Flow::Both,
-            (false, None) => Flow::Reads,
-        }
+        Flow::of_need(self.writes, self.write_bps.is_some())
     }
 
     /// The same need, of which `hold` stays where the samples that are read are not of the workload's size. A stated rate

@@ -62,7 +62,7 @@ pub enum Operation {
     Restore,
     /// Blocks of files that stay open are written over.
     Write,
-    /// Some blocks of such files are written over and the others read, both at once.
+    /// Some operations write over blocks of such files and the others read them, both at once.
     Mix,
 }
 
@@ -113,6 +113,18 @@ pub enum Flow {
     Writes,
     /// There are reads and writes at once.
     Both,
+}
+
+impl Flow {
+    /// Of a need that is of writes alone, or has some beside its reads.
+    // A storage that can do each by itself need not do both together: the peak is what has to be fed.
+    pub fn of_need(writes_alone: bool, writes_beside: bool) -> Self {
+        match (writes_alone, writes_beside) {
+            (true, _) => Self::Writes,
+            (false, true) => Self::Both,
+            (false, false) => Self::Reads,
+        }
+    }
 }
 
 words!(Operation {

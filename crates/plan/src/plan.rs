@@ -15,7 +15,6 @@ use crate::layout::Layout;
 use crate::layout::{FILE_BLOCK_BYTES, FILE_OVERHEAD_BYTES, disk_bytes};
 use crate::measure::{Gate, Measure};
 use crate::network::{About, Price};
-use crate::task::Mix;
 
 /// A resolved scenario.
 #[derive(Debug, Clone, PartialEq)]
@@ -149,9 +148,10 @@ impl Plan {
 
     /// Samples per second at the utilization target that a cell has to reach, when one sample of it is `sample_bytes`.
     pub fn line_samples_per_s(&self, cell: &Cell, sample_bytes: f64) -> f64 {
-        let of_mix = |mix: Mix| self.need.of_mix(mix.write_share(), sample_bytes);
-        let need = cell.task.mix().map_or_else(|| self.need.clone(), of_mix);
-        need.line_samples_per_s(sample_bytes)
+        match cell.task.mix() {
+            Some(mix) => self.need.of_mix(mix.write_share(), sample_bytes).line_samples_per_s(sample_bytes),
+            None => self.need.line_samples_per_s(sample_bytes),
+        }
     }
 
     /// Each target with each dataset that it is read for, by their indices, once.

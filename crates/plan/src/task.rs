@@ -44,6 +44,11 @@ impl Mix {
         f64::from(self.write_percent) / 100.0
     }
 
+    /// How much of what was moved counts, 0 to 1: [`feed::formula::mixed_part`].
+    pub fn part(self, moved: f64, written: f64) -> f64 {
+        feed::formula::mixed_part(moved, written, self.write_share())
+    }
+
     /// Whether the operation of this ticket writes.
     ///
     /// By the number and not by the place: so any operations that follow each other hold the share as nearly as so many can, in

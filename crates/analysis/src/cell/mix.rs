@@ -44,7 +44,6 @@ const OPS_APART: u64 = 3;
 
 /// How much of what a repetition of a mix moved counts, 0 to 1: what reads and writes come to by the one that got less of its part.
 /// 1 of other cells.
-// The sum alone would let more of the one stand for what the other lacks.
 pub(crate) fn part(cell: &Cell, rep: &Rep) -> f64 {
     let Some(write_share) = share(cell) else { return 1.0 };
     let written = written_bytes(cell, rep).unwrap_or(0) as f64;
@@ -52,7 +51,7 @@ pub(crate) fn part(cell: &Cell, rep: &Rep) -> f64 {
     // What was under way as the window opened and closed is in it with one end alone.
     let at_its_ends = (OPS_APART + u64::from(cell.queue_depth)) as f64 * cell.block_bytes as f64;
     if moved > 0.0 && (written - write_share * moved).abs() > at_its_ends {
-        (written / write_share).min((moved - written) / (1.0 - write_share)) / moved
+        feed::formula::mixed_part(moved, written, write_share)
     } else {
         1.0
     }

@@ -53,11 +53,7 @@ pub enum NoNeed {
 
 /// What the need of a record asks for.
 pub(crate) fn flow(need: &record::Need) -> Flow {
-    match (need.writes, need.write_bytes_per_s) {
-        (true, _) => Flow::Writes,
-        (false, Some(_)) => Flow::Both,
-        (false, None) => Flow::Reads,
-    }
+    Flow::of_need(need.writes, need.write_bytes_per_s.is_some())
 }
 
 /// The need that a record states, or why it states none.

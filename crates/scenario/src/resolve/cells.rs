@@ -315,7 +315,6 @@ fn cell(index: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, sh
     let of = names::Of { resolved, index, lane: point.lane, seed: shared.seed };
     Cell {
         dataset: shared.datasets.of_operation(point.dataset, point.operation),
-        // `load.operation` takes no copy and no checkpoint, by its vocabulary.
         task: task(point),
         load: point.load,
         advice: point.fadvise.unwrap_or(point.lane.advice),

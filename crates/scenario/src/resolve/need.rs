@@ -137,11 +137,8 @@ pub(super) fn asks(need: &Field<Needs>) -> Flow {
         Need::Short(_) => true,
     };
     let writes = |item: &Item<Need>| matches!(&item.value, Need::Table(table) if is_written(table, &WRITES));
-    match (items().any(writes), items().any(reads)) {
-        (false, _) => Flow::Reads,
-        (true, false) => Flow::Writes,
-        (true, true) => Flow::Both,
-    }
+    let (writes, reads) = (items().any(writes), items().any(reads));
+    Flow::of_need(writes && !reads, writes && reads)
 }
 
 fn asks_reads(table: &NeedTable) -> bool {
