@@ -34,9 +34,8 @@ versus *ARGS:
 lint $RUSTFLAGS="--cfg fuzzing -D warnings" $RUSTDOCFLAGS="-D warnings":
     cargo fmt --all --check
     cargo fmt --manifest-path versus/Cargo.toml --check
-    cargo clippy --workspace --all-targets
+    cargo clippy --workspace --all-targets --features fuzz/targets
     cargo clippy --manifest-path versus/Cargo.toml --target-dir target --all-targets
-    cargo check --manifest-path fuzz/Cargo.toml --target-dir target
     cargo doc --workspace --no-deps --document-private-items
     cargo deny check bans licenses sources
 
@@ -91,12 +90,14 @@ patience *ARGS:
 # times, a folder of a million files, benchmarks, shards read back by Python, known vulnerabilities (needs the advisory database).
 nightly:
     FEEDLINE_TEST_LIMIT_S=7200 PROPTEST_CASES=5000 cargo test --workspace --release
-    cargo test --release -p backend-file --test it -- --ignored --exact whole::a_folder_of_a_million_files_is_opened_looked_at_and_listed
-    cargo test --release -p feedline --test it -- --ignored --exact resume::a_run_that_is_killed_two_hundred_times_is_whole
+    # Of the whole workspace: each package alone would ask for other features of what it uses, which would be built again.
+    cargo test --workspace --release --test it -- --ignored --exact \
+        whole::a_folder_of_a_million_files_is_opened_looked_at_and_listed resume::a_run_that_is_killed_two_hundred_times_is_whole
     SANITIZER=address fuzz/run 300
-    cargo run --release -p truth -- --worlds 100000 --from 1000000
+    cargo build --release -p feedline -p truth
+    target/release/truth --worlds 100000 --from 1000000
     # One test plays them all, and may take longer than any of the fast gate.
-    FEEDLINE_TEST_LIMIT_S=14400 FEEDLINE_SEEDS=10000 cargo test --release -p truth --test it disturbed
+    FEEDLINE_TEST_LIMIT_S=14400 FEEDLINE_SEEDS=10000 cargo test --workspace --release --test it disturbed
     just perf
     just soak repetitions 400
     just patience
