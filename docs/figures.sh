@@ -4,7 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --release --quiet -p feedline -p truth
-cargo build --release --quiet --manifest-path versus/Cargo.toml --target-dir target
+# As its tests left it: it only shows what is there.
+cargo build --quiet --manifest-path versus/Cargo.toml --target-dir target
 feedline=target/release/feedline
 generated=docs/src/generated
 for run in results/*/run.json; do
@@ -53,7 +54,7 @@ target/release/truth --causes "$generated/causes.md"
 "$feedline" history results/nightly >"$generated/nightly.txt"
 "$feedline" history results/nightly --format svg >"$generated/nightly.svg"
 
-target/release/versus show results/versus/*.json >"$generated/versus.md"
+target/debug/versus show results/versus/*.json >"$generated/versus.md"
 # Of the workspace: alone it would ask for other features of what it is made of, and all of that would be built once more.
 cargo build --quiet --workspace --example reference
 target/debug/examples/reference >"$generated/scenario.md"
