@@ -11,7 +11,7 @@ use analysis::{
     Summary, Verdict, gate,
 };
 
-use feed::{Flow, Judgement};
+use feed::Judgement;
 
 use crate::head;
 use crate::plain::{ascii, folded, shortened, spell_out};
@@ -166,9 +166,10 @@ fn need_of_reads(summary: &Summary, need: &feed::Need) -> Vec<String> {
     };
     let host = if need.hosts > 1 { ", this host" } else { "" };
     let demand = feed::format_bps(line.demand_bps);
-    let together = if need.flow() == Flow::Both { " together" } else { "" };
+    // More than the sum of both, where the share is not the need's own.
+    let written = line.write_percent.map(|percent| format!(" with {percent} % of it written")).unwrap_or_default();
     let demand =
-        if need.label.starts_with(&demand) { String::new() } else { format!(": {demand}{together}") };
+        if need.label.starts_with(&demand) { String::new() } else { format!(": {demand}{written}") };
     let line = format!("line {}: {}", need.at_line(), feed::format_bps(line.bps));
     vec![format!("{}{host}{demand}", need.label), line]
 }

@@ -1,7 +1,7 @@
 //! The sentences above a table: need, data, run.
 
 use analysis::{DatasetFigures, LineAt, Panel, Summary};
-use feed::Demand;
+use feed::{Demand, Flow};
 use record::{Dataset, Target};
 
 use feed::counted_noun;
@@ -25,6 +25,8 @@ pub(crate) fn need(summary: &Summary) -> String {
             format!(": {} samples/s, {bps}", feed::format_count(per_s))
         }
         Demand::Samples { per_s, .. } => format!(": {} samples/s", feed::format_count(per_s)),
+        // The label is two rates, and this would be one of them.
+        Demand::Bytes { .. } if need.flow() == Flow::Both => String::new(),
         Demand::Bytes { per_s, sample_bytes } => {
             let held = if sample_bytes.is_some() { ", bytes held" } else { "" };
             format!(": {}{held}", feed::format_bps(per_s))

@@ -153,7 +153,7 @@ struct VerdictObject<'a> {
     why: Vec<String>,
     /// What the storage does not reach the line with, or only with: other ways in which it was read, and checkpoints, in words.
     unreached: Vec<String>,
-    /// What is said of each need: reads, then the parts of checkpoints.
+    /// What is said of each need: what is read or written, then the parts of checkpoints.
     needs: Vec<NeedVerdictObject<'a>>,
     /// What the verdict on reads is about; null where nothing was measured or no reads are asked for, and for a DEMO. This and
     /// what follows is of reads.
@@ -179,7 +179,7 @@ struct VerdictObject<'a> {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 struct NeedVerdictObject<'a> {
-    /// Which: `reads`, `write` or `restore` of checkpoints.
+    /// Which: `reads`, `writes`, or the `mix` of both at once; `write` or `restore` of checkpoints.
     need: &'static str,
     /// The verdict on it.
     verdict: Word,
@@ -546,7 +546,7 @@ impl<'a> VerdictObject<'a> {
 impl<'a> NeedVerdictObject<'a> {
     fn all(verdict: &'a Verdict) -> Vec<Self> {
         let of_reads = |reads: &'a ReadVerdict| Self {
-            need: "reads",
+            need: words::need::name(reads.asked),
             verdict: Word::of(verdict.demo, reads.judgement),
             sentence: words::read_verdict::sentence(reads),
             cell: reads.cell.as_deref(),

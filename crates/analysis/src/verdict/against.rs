@@ -1,6 +1,6 @@
 //! One cell against the line.
 
-use feed::Judgement;
+use feed::{Flow, Judgement, Need};
 use record::Run;
 
 use super::cause::{Cause, NoLine, NothingMeasured};
@@ -76,6 +76,7 @@ impl ReadVerdict {
 /// A verdict that rests on nothing yet.
 pub(super) fn unfounded(source: &Source<'_>, target: &str, chosen: Option<&CellSummary>) -> ReadVerdict {
     ReadVerdict {
+        asked: source.cells.need.as_ref().map_or(Flow::Reads, Need::flow),
         judgement: Judgement::Uncertain,
         scope: None,
         changed: None,

@@ -1,6 +1,6 @@
 //! What can be said of the reads that a need asks for.
 
-use feed::{Interval, Judgement};
+use feed::{Flow, Interval, Judgement};
 use record::AxisWords;
 
 use super::cause::Cause;
@@ -14,6 +14,8 @@ use crate::verdict::scope::Scope;
 /// What can be said of the reads of one target against the line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadVerdict {
+    /// Which way bytes are asked to go.
+    pub asked: Flow,
     /// The judgement.
     pub judgement: Judgement,
     /// What it is about; absent when nothing was measured.

@@ -61,6 +61,18 @@ fn what_was_written_over_is_used_again_and_cleaned_away() {
 }
 
 #[test]
+fn a_plan_shows_the_line_of_each_share_that_is_judged() {
+    let bench = Bench::new();
+    let text = "version = 1\nneed = { rate = \"1 MB/s\", write_rate = \"1 MB/s\" }\n\
+                dataset = { size = \"16 MiB\", sample_size = \"64 KiB\" }\n\
+                load = { operation = \"mix\", mix = { write = [\"50 %\", \"10 %\"] } }\ntargets.disk.at = \"data\"\n";
+    bench.write("s.toml", text);
+    // The part that gets less of what it asks for decides.
+    let ended = bench.run(&["check", "s.toml"]).exits(0).says("2 MB/s at 65,536 B a sample, 50 % of it written");
+    ended.says("10 MB/s at 65,536 B a sample, 10 % of it written");
+}
+
+#[test]
 fn data_of_the_users_are_never_written_over() {
     let bench = bench(BOTH);
     fs::create_dir(bench.path("data")).unwrap();

@@ -51,7 +51,7 @@ impl<'a> Need<'a> {
     /// The need in a word.
     fn name(&self) -> &'static str {
         match self.asked {
-            Asked::Reads(_) => "reads",
+            Asked::Reads(reads) => words::need::name(reads.asked),
             Asked::Checkpoint(one) => words::checkpoint_verdict::part(one.part),
         }
     }

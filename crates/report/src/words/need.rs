@@ -1,6 +1,16 @@
-//! Why no line can be drawn, in words.
+//! What is asked for, and why no line can be drawn, in words.
 
 use analysis::NoNeed;
+use feed::Flow;
+
+/// A need of bytes, beside those of checkpoints.
+pub(crate) fn name(of: Flow) -> &'static str {
+    match of {
+        Flow::Reads => "reads",
+        Flow::Writes => "writes",
+        Flow::Both => "mix",
+    }
+}
 
 pub(crate) fn none(why: NoNeed) -> String {
     match why {

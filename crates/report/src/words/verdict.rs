@@ -2,7 +2,7 @@
 
 use analysis::{CheckpointVerdict, ReadVerdict, Verdict};
 
-use super::{checkpoint_verdict, read_verdict};
+use super::{checkpoint_verdict, need, read_verdict};
 
 /// The verdict as one sentence, without its first words (judgement and target). Where checkpoints are asked for, each need is
 /// told with its own word.
@@ -38,7 +38,8 @@ pub(crate) fn reasons(of: &Verdict) -> Vec<String> {
 
 /// `reads FEEDS`; the need alone where nothing is judged.
 fn word_of_reads(of: &ReadVerdict) -> String {
-    if of.is_demo() { "reads".to_owned() } else { format!("reads {}", of.judgement.name()) }
+    let need = need::name(of.asked);
+    if of.is_demo() { need.to_owned() } else { format!("{need} {}", of.judgement.name()) }
 }
 
 /// `write STARVES`.

@@ -1,6 +1,6 @@
 //! What writes ask of a target and of its data, and what a need and a load must agree on.
 
-use feed::Flow;
+use feed::{Flow, Operation};
 use plan::{Cache, Durability, Emulation};
 
 use crate::diagnostic::{Problem, Problems};
@@ -76,6 +76,13 @@ fn unaligned(target: &Resolved<'_>, datasets: &Datasets, load: &Load) -> Option<
 /// Refuses a load of which nothing could answer the need.
 pub(super) fn refuse_other_need(document: &Document, tasks: &[Task], problems: &mut Problems) {
     let asked = need::asks(&document.need);
+    // Of a need that is wrong nothing is known, and a mix of which nothing says how much is written is refused by that.
+    let is_unsaid = asked == Flow::Reads
+        && document.load.mix.is_absent()
+        && tasks.iter().any(|task| task.operation == Operation::Mix);
+    if document.need.entry().is_none() || is_unsaid {
+        return;
+    }
     let is_answered = match asked {
         // Looking names up answers no need of reads either, and is let be: it has its own table.
         Flow::Reads => !tasks.iter().all(|task| task.operation.writes_blocks()),

@@ -2,7 +2,7 @@
 
 use feed::{Hold, Scope};
 
-use crate::diagnostic::Problems;
+use crate::diagnostic::{Problem, Problems};
 use crate::document::{Node, Value};
 use crate::list::Item;
 use crate::reader::{Written, wrong_type};
@@ -44,7 +44,12 @@ impl Written for Needs {
 
     fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
         let nodes = match &node.value {
-            Value::Array(nodes) if !nodes.is_empty() => nodes.as_slice(),
+            Value::Array(nodes) if nodes.is_empty() => {
+                let problem = Problem::new("`need` is a list of none").at(node.span, "");
+                problems.push(problem.help(EXAMPLES));
+                return None;
+            }
+            Value::Array(nodes) => nodes.as_slice(),
             _ => std::slice::from_ref(node),
         };
         // Two equal ones are two jobs, and not one that is written twice.

@@ -112,6 +112,7 @@ fn needs() {
         "\"8xh100:resnet5\"",
         "3",
         "{}",
+        "[]",
         "{ workload = \"resnet50\" }",
         "{ workload = \"resnet50\", accelerator = \"h1000\", count = 8 }",
         "{ workload = \"resnet50\", accelerator = \"h100\", count = 8, rate = \"2 GB/s\" }",
@@ -220,6 +221,7 @@ fn mixes() {
     let disk = "targets.data = { at = \"/mnt/data/bench\" }";
     let mut shown = refusals(&[
         "load.mix = { write = \"30 %\" }",
+        "load.operation = \"mix\"",
         "load.operation = [\"read\", \"mix\"]",
         "load.operation = [\"read\", \"mix\"]\nload.mix = { write = [\"0 %\", \"100 %\"] }",
         "load.operation = \"read\"\nload.mix = { write = \"30 %\" }",

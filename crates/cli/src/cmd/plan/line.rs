@@ -1,7 +1,8 @@
-//! The line of a need, for each size of samples that a plan reads.
+//! The line of a need, for each size of samples and each share of writes in a plan.
 
+use feed::Flow;
 use feed::units::{format_bps, format_count, group_digits};
-use plan::{DatasetSpec, Plan, Task};
+use plan::{DatasetSpec, Mix, Plan, Task};
 
 /// `at 90 % busy (0.8 of 8 accelerators' worth idle): 12,857 samples/s = 1.47 GB/s at 114,660 B a sample`, and what is held
 /// where samples are not of the need's size.
@@ -24,41 +25,50 @@ pub(crate) fn words(plan: &Plan) -> String {
 
 fn of_reads(plan: &Plan) -> String {
     let need = &plan.need;
-    let sizes = sizes(plan);
+    let kinds = kinds(plan);
     let idle = need.idle_at_line().map(|idle| format!(" ({idle})")).unwrap_or_default();
-    let of_size = |bytes: &Option<f64>| match bytes {
-        Some(bytes) => format!(
-            "{} samples/s = {} at {} B a sample",
-            format_count(need.line_samples_per_s(*bytes)),
-            format_bps(need.line_bps(*bytes)),
-            group_digits(*bytes as u64),
-        ),
-        None => "per sample, known once the folder is listed".to_owned(),
+    let of_kind = |(bytes, share): &Kind| {
+        let Some(bytes) = *bytes else { return "per sample, known once the folder is listed".to_owned() };
+        let need = share.map_or_else(|| need.clone(), |share| need.of_mix(share, bytes));
+        let written = share.map(|share| format!(", {:.0} % of it written", share * 100.0));
+        format!(
+            "{} samples/s = {} at {} B a sample{}",
+            format_count(need.line_samples_per_s(bytes)),
+            format_bps(need.line_bps(bytes)),
+            group_digits(bytes as u64),
+            written.unwrap_or_default(),
+        )
     };
-    let figures: Vec<String> = sizes.iter().map(of_size).collect();
-    let known: Vec<f64> = sizes.iter().flatten().copied().collect();
+    let figures: Vec<String> = kinds.iter().map(of_kind).collect();
+    let known: Vec<f64> = kinds.iter().filter_map(|(bytes, _)| *bytes).collect();
     let held = need.held(&known).map(|held| format!("; {held}")).unwrap_or_default();
-    let written = |bps| format!("; and {} written at once", format_bps(bps * need.utilization));
-    let written = need.write_bps.map(written).unwrap_or_default();
-    format!("{}{idle}: {}{held}{written}", need.at_line(), figures.join("; "))
+    format!("{}{idle}: {}{held}", need.at_line(), figures.join("; "))
 }
 
-/// The sizes of samples that are read, each once; `None` is not known before the folder is listed.
-fn sizes(plan: &Plan) -> Vec<Option<f64>> {
-    // A checkpoint that is read back is no part of what the line asks for.
-    let fed = |index: &usize| {
-        let mut users = plan.cells.iter().filter(|cell| cell.dataset == *index).peekable();
-        users.peek().is_none() || users.any(|cell| !matches!(cell.task, Task::Restore(_)))
-    };
-    let bytes = |index: usize| match &plan.datasets[index] {
-        DatasetSpec::Generate(generate) => Some(generate.sample_bytes),
-        DatasetSpec::Existing(existing) => existing.sample_bytes,
-    };
-    let mut sizes: Vec<Option<f64>> = Vec::new();
-    for size in (0..plan.datasets.len()).filter(fed).map(|index| bytes(index).map(|bytes| bytes as f64)) {
-        if !sizes.contains(&size) {
-            sizes.push(size);
+/// Bytes of a sample, `None` before the folder is listed; and the share of writes, where both are asked for.
+type Kind = (Option<f64>, Option<f64>);
+
+/// What has a line of its own, each once.
+fn kinds(plan: &Plan) -> Vec<Kind> {
+    let is_both = plan.need.flow() == Flow::Both;
+    let mut kinds: Vec<Kind> = Vec::new();
+    for (index, dataset) in plan.datasets.iter().enumerate() {
+        let bytes = match dataset {
+            DatasetSpec::Generate(generate) => Some(generate.sample_bytes),
+            DatasetSpec::Existing(existing) => existing.sample_bytes,
+        };
+        let mut users = plan.cells.iter().filter(|cell| cell.dataset == index).peekable();
+        let unused = users.peek().is_none().then_some(None);
+        // A checkpoint that is read back is no part of what the line asks for.
+        let fed = users.filter(|cell| !matches!(cell.task, Task::Restore(_)));
+        let shares = fed.map(|cell| cell.task.mix().filter(|_| is_both).map(Mix::write_share));
+        for share in shares.chain(unused) {
+            let kind = (bytes.map(|bytes| bytes as f64), share);
+            // Of a need of both, what reads or writes alone is held against nothing.
+            if is_both == share.is_some() && !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
         }
     }
-    sizes
+    kinds
 }

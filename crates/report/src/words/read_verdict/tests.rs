@@ -10,6 +10,7 @@ fn recorded(reason: &str) -> Gap {
 /// A verdict on a closed loop at depth 8, whose load is one of 8 accelerators.
 fn verdict(judgement: Judgement, cause: Cause) -> ReadVerdict {
     ReadVerdict {
+        asked: feed::Flow::Reads,
         judgement,
         scope: Some(Scope {
             hosts_measured: 1,
