@@ -24,7 +24,8 @@ pub(crate) struct Failed {
     /// The region that the bucket is in, where the service says so.
     pub(crate) region: Option<String>,
     /// That a gateway sends on to another server, in words.
-    pub(crate) sent_on: Option<String>,
+    // Boxed: this is the error of most calls, and few have it.
+    pub(crate) sent_on: Option<Box<str>>,
     /// The service's clock, seconds since 1970.
     pub(crate) date_s: Option<i64>,
     /// The error of an operation that fails in this way.
@@ -54,7 +55,7 @@ impl Failed {
         Self {
             status,
             error: op_error(error, status, &code),
-            sent_on: kind::sent_on(&code, &scan.endpoint()),
+            sent_on: kind::sent_on(&code, &scan.endpoint()).map(Into::into),
             code,
             message,
             region: region.filter(|region| !region.is_empty()),

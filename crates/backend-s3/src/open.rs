@@ -152,7 +152,7 @@ impl Bucket {
         let mut failed = Failed::of(error);
         if let Some(keyring) = &self.keyring {
             failed.message = keyring.scrub(&failed.message);
-            failed.sent_on = failed.sent_on.map(|text| keyring.scrub(&text));
+            failed.sent_on = failed.sent_on.map(|text| keyring.scrub(&text).into());
         }
         failed.message = one_line(&failed.message);
         failed
@@ -220,7 +220,7 @@ impl Bucket {
     fn elsewhere(&self, failed: &Failed) -> (String, String) {
         let bucket = &self.config.bucket;
         if let Some(sent_on) = &failed.sent_on {
-            return (sent_on.clone(), kind::GATEWAYS_FETCH.to_owned());
+            return (sent_on.to_string(), kind::GATEWAYS_FETCH.to_owned());
         }
         match &failed.region {
             Some(region) => (
