@@ -110,6 +110,6 @@ formats-readback FOLDER="target/readback":
     rm -rf {{FOLDER}}/shards
     cargo run -p formats --example shards -- {{FOLDER}}/shards
     python3 -m venv {{FOLDER}}/venv
-    {{FOLDER}}/venv/bin/pip install --quiet webdataset numpy pyarrow zarr google-crc32c
+    {{FOLDER}}/venv/bin/pip install --quiet webdataset numpy pyarrow zarr h5py google-crc32c
     {{FOLDER}}/venv/bin/pip install --quiet tensorflow-cpu || {{FOLDER}}/venv/bin/pip install --quiet tfrecord
     {{FOLDER}}/venv/bin/python crates/formats/tests/readback.py {{FOLDER}}/shards

@@ -19,6 +19,11 @@ pub trait Dialect: fmt::Debug {
     /// The kind of a reply other than a success, by its status and, where the service said one, its code.
     fn kind(status: u16, code: &str) -> ErrorKind;
 
+    /// What is said of a failure beside its code and its message, by its code and the endpoint that it names.
+    fn advice(_code: &str, _endpoint: &str) -> Option<String> {
+        None
+    }
+
     /// Appends a GET of an object, or of a range of it.
     fn get(&mut self, object: u32, range: Option<ByteRange>, out: &mut Vec<u8>);
 

@@ -178,7 +178,8 @@ impl<D: Dialect, const PARTS: usize> Lean<D, PARTS> {
             (code, Some(message)) if !message.is_empty() => format!("{status} {code}: {message}"),
             (code, _) => format!("{status} {code}"),
         };
-        self.note(text);
+        let advice = || scan.and_then(|scan| D::advice(code, &scan.endpoint()));
+        self.note(|| advice().map_or_else(text, |advice| format!("{}; {advice}", text())));
         task.fail(error);
     }
 

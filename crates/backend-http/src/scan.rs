@@ -7,7 +7,7 @@
 const NAME_BYTES_MAX: usize = 32;
 /// Longest code of an error.
 const CODE_BYTES_MAX: usize = 64;
-/// Longest message that is kept.
+/// Longest message that is kept, and longest name of an endpoint.
 const MESSAGE_BYTES_MAX: usize = 300;
 /// Longest token that says where a listing goes on: a key of 1024 bytes in base64, or escaped.
 const TOKEN_BYTES_MAX: usize = 8192;
@@ -40,6 +40,7 @@ pub struct Scan {
     code: Vec<u8>,
     message: Vec<u8>,
     region: Vec<u8>,
+    endpoint: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +61,7 @@ enum Wanted {
     Code,
     Message,
     Region,
+    Endpoint,
 }
 
 impl Scan {
@@ -77,6 +79,7 @@ impl Scan {
             code: Vec::new(),
             message: Vec::new(),
             region: Vec::new(),
+            endpoint: Vec::new(),
         }
     }
 
@@ -92,7 +95,8 @@ impl Scan {
         self.state = State::Text;
         self.closed = false;
         let (name, root, truncated) = (&mut self.name, &mut self.root, &mut self.truncated);
-        for text in [name, root, truncated, &mut self.code, &mut self.message, &mut self.region] {
+        let error = [&mut self.code, &mut self.message, &mut self.region, &mut self.endpoint];
+        for text in [name, root, truncated].into_iter().chain(error) {
             text.clear();
         }
     }
@@ -163,6 +167,7 @@ impl Scan {
             b"Code" => self.want(Wanted::Code),
             b"Message" => self.want(Wanted::Message),
             b"Region" => self.want(Wanted::Region),
+            b"Endpoint" => self.want(Wanted::Endpoint),
             _ => {}
         }
     }
@@ -186,6 +191,7 @@ impl Scan {
             Wanted::Code => (&mut self.code, CODE_BYTES_MAX),
             Wanted::Message => (&mut self.message, MESSAGE_BYTES_MAX),
             Wanted::Region => (&mut self.region, CODE_BYTES_MAX),
+            Wanted::Endpoint => (&mut self.endpoint, MESSAGE_BYTES_MAX),
         }
     }
 
@@ -231,6 +237,11 @@ impl Scan {
     /// The region that a bucket is in, where an error names it.
     pub fn region(&self) -> &str {
         std::str::from_utf8(&self.region).unwrap_or_default()
+    }
+
+    /// Where an error says that the answer is; empty where it does not.
+    pub fn endpoint(&self) -> String {
+        unescape(&self.endpoint)
     }
 
     /// The message of an error.

@@ -23,6 +23,9 @@ pub(crate) struct Failed {
     pub(crate) message: String,
     /// The region that the bucket is in, where the service says so.
     pub(crate) region: Option<String>,
+    /// That a gateway sends on to another server, in words.
+    // Boxed: this is the error of most calls, and few have it.
+    pub(crate) sent_on: Option<Box<str>>,
     /// The service's clock, seconds since 1970.
     pub(crate) date_s: Option<i64>,
     /// The error of an operation that fails in this way.
@@ -52,6 +55,7 @@ impl Failed {
         Self {
             status,
             error: op_error(error, status, &code),
+            sent_on: kind::sent_on(&code, &scan.endpoint()).map(Into::into),
             code,
             message,
             region: region.filter(|region| !region.is_empty()),
@@ -86,6 +90,10 @@ impl Failed {
         let full = ["QuotaExceeded", "InsufficientStorage", "XMinioStorageFull", "StorageFull"];
         if self.status == 507 || full.contains(&self.code.as_str()) {
             return StoreError::Full { object: object.to_owned() };
+        }
+        if let Some(sent_on) = &self.sent_on {
+            let text = format!("{}; {sent_on}\n  hint: {}", self.text(), kind::GATEWAYS_FETCH);
+            return StoreError::Object { action, object: object.to_owned(), source: io::Error::other(text) };
         }
         object_error(
             (action, object),

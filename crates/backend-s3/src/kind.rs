@@ -30,6 +30,26 @@ pub(crate) fn kind(status: u16, code: &str) -> ErrorKind {
     }
 }
 
+/// What to do about a gateway that sends elsewhere.
+pub(crate) const GATEWAYS_FETCH: &str =
+    "let its gateways fetch what they are asked for (`ais config cluster features S3-Reverse-Proxy`)";
+
+/// What is said of a reply by which a gateway of `AIStore` sends a read or a write on to the node that holds the object;
+/// `None` of other replies.
+///
+/// It is 307 with the code and the endpoint in its text, unless the cluster is told that gateways fetch:
+/// <https://docs.nvidia.com/aistore/s3compat>.
+// Not followed: the node's connections would be opened, counted and given up while reads are timed, each read would be two, and
+// the signature goes to the endpoint that the user named alone.
+pub(crate) fn sent_on(code: &str, endpoint: &str) -> Option<String> {
+    // S3 names a host. AIStore names one with the path of its interface, or of the object.
+    let is_of_host = |letter: char| letter.is_ascii_alphanumeric() || ".-:[]".contains(letter);
+    let (node, _) = endpoint.split_once('/')?;
+    (code == "TemporaryRedirect" && !node.is_empty() && node.chars().all(is_of_host)).then(|| {
+        format!("a gateway of AIStore sends each read and write on to a node ({node}), which is not followed")
+    })
+}
+
 /// A failure by its status.
 pub(crate) fn error(status: u16, code: &str) -> OpError {
     OpError { kind: kind(status, code), code: u32::from(status) }
@@ -38,6 +58,22 @@ pub(crate) fn error(status: u16, code: &str) -> OpError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_gateway_that_sends_on_is_told_from_a_bucket_that_is_elsewhere() {
+        let node = sent_on("TemporaryRedirect", "10.0.0.7:51081/s3").unwrap();
+        assert!(node.contains("AIStore") && node.contains("(10.0.0.7:51081)"), "{node}");
+        assert!(sent_on("TemporaryRedirect", "10.0.0.7:51081/bucket/key?pid=x").is_some());
+        for (code, endpoint) in [
+            ("TemporaryRedirect", "bucket.s3.eu-south-2.amazonaws.com"),
+            ("TemporaryRedirect", ""),
+            ("TemporaryRedirect", "/s3"),
+            ("TemporaryRedirect", "a b\n/s3"),
+            ("PermanentRedirect", "10.0.0.7/s3"),
+        ] {
+            assert_eq!(sent_on(code, endpoint), None, "{code} {endpoint}");
+        }
+    }
 
     #[test]
     fn each_reply_is_of_the_kind_that_says_what_to_do_about_it() {

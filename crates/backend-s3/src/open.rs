@@ -25,6 +25,7 @@ use crate::client::{self, Purpose};
 use crate::credentials::{self, Keyring};
 use crate::endpoint::Endpoint;
 use crate::failure::Failed;
+use crate::kind;
 use crate::names::Names;
 use crate::runtime::Runtime;
 
@@ -151,6 +152,7 @@ impl Bucket {
         let mut failed = Failed::of(error);
         if let Some(keyring) = &self.keyring {
             failed.message = keyring.scrub(&failed.message);
+            failed.sent_on = failed.sent_on.map(|text| keyring.scrub(&text).into());
         }
         failed.message = one_line(&failed.message);
         failed
@@ -217,6 +219,9 @@ impl Bucket {
 
     fn elsewhere(&self, failed: &Failed) -> (String, String) {
         let bucket = &self.config.bucket;
+        if let Some(sent_on) = &failed.sent_on {
+            return (sent_on.to_string(), kind::GATEWAYS_FETCH.to_owned());
+        }
         match &failed.region {
             Some(region) => (
                 format!("the bucket `{bucket}` is in the region {region}, not in {}", self.endpoint.region),

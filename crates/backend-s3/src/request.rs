@@ -145,6 +145,11 @@ impl Dialect for Encoder {
         kind::kind(status, code)
     }
 
+    fn advice(code: &str, endpoint: &str) -> Option<String> {
+        let sent_on = kind::sent_on(code, endpoint)?;
+        Some(format!("{sent_on}: {}", kind::GATEWAYS_FETCH))
+    }
+
     fn get(&mut self, object: u32, range: Option<ByteRange>, out: &mut Vec<u8>) {
         self.object_path(object);
         self.request("GET", range, out);

@@ -14,10 +14,15 @@ const COUNT: u64 = 20;
 const SAMPLE_BYTES: u64 = 5000;
 const CHUNKS: u64 = 2;
 
+/// Samples of a file of HDF5 whose B-tree has three levels, and bytes of each.
+const MANY: u64 = 4200;
+const SMALL_BYTES: u64 = 50;
+
 /// Samples of one size, from number `first` on.
 struct Counted {
     first: u64,
     count: u64,
+    bytes: u64,
 }
 
 impl Samples for Counted {
@@ -30,7 +35,7 @@ impl Samples for Counted {
     }
 
     fn bytes(&self, _: u64) -> u64 {
-        SAMPLE_BYTES
+        self.bytes
     }
 
     fn fill(&mut self, index: u64, offset: u64, out: &mut [u8]) {
@@ -74,10 +79,20 @@ fn main() -> Result<(), Box<dyn Error>> {
         written(&path, &plain(Layout::Zarr), chunk * per_chunk, per_chunk)?;
     }
     fs::write(array.join(ZARR_METADATA), zarr_metadata(CHUNKS, per_chunk, SAMPLE_BYTES))?;
+    for codec in [Codec::None, Codec::Gzip] {
+        let packing = Packing { codec, ..plain(Layout::Hdf5) };
+        written(&folder.join(format!("{}.h5", codec.name())), &packing, 0, COUNT)?;
+        let many = Counted { first: 0, count: MANY, bytes: SMALL_BYTES };
+        made(&folder.join(format!("many_{}.h5", codec.name())), &packing, many)?;
+    }
     Ok(())
 }
 
 fn written(path: &Path, packing: &Packing, first: u64, count: u64) -> Result<(), Box<dyn Error>> {
-    write(packing, &mut Counted { first, count }, &mut File::create(path)?)?;
+    made(path, packing, Counted { first, count, bytes: SAMPLE_BYTES })
+}
+
+fn made(path: &Path, packing: &Packing, mut samples: Counted) -> Result<(), Box<dyn Error>> {
+    write(packing, &mut samples, &mut File::create(path)?)?;
     Ok(())
 }

@@ -1,8 +1,9 @@
 //! HDF5: datasets in groups, whose items lie one after the other or in chunks behind an index.
 //!
-//! It is only read, and of it no more than where bytes lie: the superblock (versions 0 to 3), object headers of both versions, groups,
+//! Of a file no more is read than where bytes lie: the superblock (versions 0 to 3), object headers of both versions, groups,
 //! and the layouts of datasets with every kind of index of chunks. No item is looked at and no filter is undone, so that a chunk
-//! is the bytes that are stored of it. The library of HDF5 in C, and with it every crate that binds it, would be most of the build.
+//! is the bytes that are stored of it. One dataset in chunks is written (`write.rs`). The library of HDF5 in C, and with it every
+//! crate that binds it, would be most of the build.
 //!
 //! Checksums of structures are not verified: each number is held against the bytes of the file instead, and no structure
 //! is read twice.
@@ -29,6 +30,7 @@ mod superblock;
 mod trees;
 mod units;
 mod walk;
+mod write;
 
 use self::choice::{Choice, is_named};
 use self::units::units;
@@ -38,6 +40,7 @@ use crate::input::Window;
 use crate::shard::Unit;
 
 pub(crate) use superblock::MAGIC;
+pub(crate) use write::{HEAD_BYTES, index_bytes, write};
 
 /// Calls `each` with the units of the named datasets, or of the one that holds most of the bytes if none is named.
 pub(crate) fn index(

@@ -74,17 +74,17 @@ pub fn write(
     if samples.count() == 0 {
         return Err(FormatError::Empty);
     }
-    // What the loaders read: TensorFlow's know gzip alone, WebDataset's both. The other layouts compress inside, or
-    // are read by index.
+    // What the loaders read: TensorFlow's and h5py know gzip alone, WebDataset's both. The other layouts compress
+    // inside, or are read by index.
     let has_codec = match codec {
         Codec::None => true,
-        Codec::Gzip => matches!(layout, Layout::WebDataset | Layout::TfRecord),
+        Codec::Gzip => matches!(layout, Layout::WebDataset | Layout::TfRecord | Layout::Hdf5),
         Codec::Zstd => layout == Layout::WebDataset,
     };
     if !has_codec {
         return Err(FormatError::unwritable(layout.name(), format!("what {} packed", codec.name())));
     }
-    codec::packed(codec, out, &mut |out| {
+    codec::packed(packing.whole_codec(), out, &mut |out| {
         let mut pen = Pen::new(out);
         match layout {
             Layout::Files => {
@@ -96,7 +96,8 @@ pub fn write(
             Layout::Indexed => indexed::write(samples, &mut pen)?,
             Layout::Parquet => parquet::write(packing.columns, packing.row_group_bytes, samples, &mut pen)?,
             Layout::Zarr => zarr::write(samples, &mut pen)?,
-            Layout::Ffcv | Layout::Hdf5 => {
+            Layout::Hdf5 => hdf5::write(codec, samples, &mut pen)?,
+            Layout::Ffcv => {
                 return Err(FormatError::unwritable(layout.name(), "what feedline writes".to_owned()));
             }
         }

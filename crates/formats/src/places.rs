@@ -3,7 +3,7 @@
 use plan::{Codec, Layout, Packing};
 
 use crate::shard::{Footprint, Stride};
-use crate::{indexed, npy, tfrecord, webdataset};
+use crate::{hdf5, indexed, npy, tfrecord, webdataset};
 
 /// Where a sample of that size lies within its step; `None` where arithmetic cannot say.
 fn place(packing: &Packing, sample_bytes: u64) -> Option<Footprint> {
@@ -13,10 +13,10 @@ fn place(packing: &Packing, sample_bytes: u64) -> Option<Footprint> {
     match packing.layout {
         Layout::WebDataset => webdataset::place(packing.members, sample_bytes),
         Layout::TfRecord => tfrecord::place(sample_bytes),
-        Layout::Records | Layout::Zarr => Some(Footprint::bare(sample_bytes)),
+        Layout::Records | Layout::Zarr | Layout::Hdf5 => Some(Footprint::bare(sample_bytes)),
         Layout::Indexed => indexed::place(sample_bytes),
-        // Of Parquet, lengths and page headers vary with what is written before; FFCV and HDF5 are not written.
-        Layout::Files | Layout::Parquet | Layout::Ffcv | Layout::Hdf5 => None,
+        // Of Parquet, lengths and page headers vary with what is written before; FFCV is not written.
+        Layout::Files | Layout::Parquet | Layout::Ffcv => None,
     }
 }
 
@@ -25,15 +25,17 @@ const fn head_bytes(layout: Layout) -> u64 {
     match layout {
         Layout::Records => npy::HEAD_BYTES,
         Layout::Indexed => indexed::PAGE_BYTES,
+        Layout::Hdf5 => hdf5::HEAD_BYTES,
         _ => 0,
     }
 }
 
 /// Bytes after the last of so many samples.
-const fn tail_bytes(layout: Layout, count: u64) -> u64 {
+fn tail_bytes(layout: Layout, count: u64) -> u64 {
     match layout {
         Layout::WebDataset => webdataset::TAIL_BYTES,
         Layout::Indexed => indexed::table_bytes(count),
+        Layout::Hdf5 => hdf5::index_bytes(count),
         _ => 0,
     }
 }
@@ -56,7 +58,7 @@ pub fn places(
     sizes: &mut dyn Iterator<Item = u64>,
     each: &mut dyn FnMut(u64, u64, u64),
 ) -> Option<u64> {
-    let is_even = matches!(packing.layout, Layout::Records | Layout::Zarr);
+    let is_even = packing.layout.is_array();
     let mut at = head_bytes(packing.layout);
     let (mut count, mut first) = (0, None);
     for sample_bytes in sizes {

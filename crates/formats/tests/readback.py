@@ -16,9 +16,15 @@ import numpy
 
 COUNT = 20
 SAMPLE_BYTES = 5000
-EXPECTED = [
-    ((31 * number + 7 * numpy.arange(SAMPLE_BYTES)) % 251).astype("uint8").tobytes() for number in range(COUNT)
-]
+MANY = 4200
+SMALL_BYTES = 50
+
+
+def content(number, length):
+    return ((31 * number + 7 * numpy.arange(length)) % 251).astype("uint8").tobytes()
+
+
+EXPECTED = [content(number, SAMPLE_BYTES) for number in range(COUNT)]
 skipped = []
 
 
@@ -127,6 +133,25 @@ def parquets(folder):
     check("pyarrow shard.parquet", [b"".join(parts) for parts in zip(*columns)])
 
 
+def hierarchies(folder):
+    if not has("h5py", "HDF5"):
+        return
+    import h5py
+
+    for codec, packed in [("none", (None, None)), ("gzip", ("gzip", 4))]:
+        for name, count, length in [(f"{codec}.h5", COUNT, SAMPLE_BYTES), (f"many_{codec}.h5", MANY, SMALL_BYTES)]:
+            with h5py.File(folder / name, "r") as file:
+                assert list(file) == ["records"], list(file)
+                found = file["records"]
+                assert (found.shape, found.dtype, found.chunks) == ((count, length), "uint8", (1, length))
+                assert (found.compression, found.compression_opts) == packed
+                assert found.id.get_num_chunks() == count and found.id.get_create_plist().get_nfilters() == bool(packed[0])
+                # Chunk by chunk, through the index, and all at once.
+                for samples in [[found[number].tobytes() for number in range(count)], [row.tobytes() for row in found[:]]]:
+                    assert samples == [content(number, length) for number in range(count)], f"{name}: samples differ"
+            print(f"h5py {name}: {count} samples, equal")
+
+
 def indexed(folder):
     """No library reads this one: the layout is read as `src/indexed.rs` describes it."""
     shard = (folder / "shard.idx").read_bytes()
@@ -139,7 +164,7 @@ def indexed(folder):
 
 if __name__ == "__main__":
     where = Path(sys.argv[1])
-    for read in [webdatasets, tensorflow_records, arrays, parquets, indexed]:
+    for read in [webdatasets, tensorflow_records, arrays, parquets, hierarchies, indexed]:
         read(where)
     for reason in skipped:
         print(f"skipped {reason}")

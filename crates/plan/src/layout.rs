@@ -20,14 +20,19 @@ pub enum Layout {
     Zarr,
     /// Pieces of samples in pages, behind a table of them: FFCV's `.beton`. It is only read.
     Ffcv,
-    /// Datasets in groups, whose items lie one after the other or in chunks: HDF5. It is only read.
+    /// Datasets in groups, whose items lie one after the other or in chunks: HDF5. One dataset is written, a sample a chunk.
     Hdf5,
 }
 
 impl Layout {
     /// Whether feedline writes it. Others are read where they are there.
     pub const fn is_written(self) -> bool {
-        !matches!(self, Self::Ffcv | Self::Hdf5)
+        !matches!(self, Self::Ffcv)
+    }
+
+    /// Whether samples that feedline writes are rows of an array, which all have one size.
+    pub const fn is_array(self) -> bool {
+        matches!(self, Self::Records | Self::Zarr | Self::Hdf5)
     }
 
     /// Whether a loader reads it as a stream, shard after shard, unless something else is asked for.
@@ -50,7 +55,7 @@ feed::words!(Layout {
     Hdf5 = "hdf5",
 });
 
-/// What a shard is compressed with as a whole.
+/// What a shard is compressed with: as a whole, or of HDF5 each chunk by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Codec {
     /// Nothing.
@@ -93,7 +98,16 @@ const TFRECORD_BYTES: u64 = 8 + 4 + 4;
 /// Records begin at multiples of it.
 const PAGE_BYTES: u64 = 4096;
 
+/// Bytes of a sample in HDF5, at most: a chunk, whose bytes are stated in 32 bits, with room for what packing adds.
+pub const HDF5_SAMPLE_BYTES_MAX: u64 = 4_000_000_000;
+
 impl Packing {
+    /// What a shard is compressed with as a whole, so that nothing in it can be read by itself.
+    pub const fn whole_codec(&self) -> Codec {
+        // Of HDF5 the chunks are compressed, each by itself, and its index says where they lie.
+        if matches!(self.layout, Layout::Hdf5) { Codec::None } else { self.codec }
+    }
+
     /// Samples of a shard: as many as reach its size, at least one; the last shard holds what is left.
     pub fn samples_per_shard(&self, sample_bytes: u64) -> u64 {
         // Rounded up: a shard is closed once it has reached its size, as WebDataset's writer does it.
@@ -113,12 +127,9 @@ impl Packing {
             Layout::TfRecord => TFRECORD_BYTES,
             // A record is padded to a page, and its place takes 16 bytes in the table.
             Layout::Indexed => sample_bytes.wrapping_neg() % PAGE_BYTES + 16,
-            Layout::Files
-            | Layout::Records
-            | Layout::Parquet
-            | Layout::Zarr
-            | Layout::Ffcv
-            | Layout::Hdf5 => 0,
+            // A chunk takes 41 bytes in a full leaf of the B-tree, and nodes are written whole.
+            Layout::Hdf5 => 64,
+            Layout::Files | Layout::Records | Layout::Parquet | Layout::Zarr | Layout::Ffcv => 0,
         };
         let shards = self.shards(samples, sample_bytes);
         // Header, footer or table, and the end of each shard: two pages are more than any layout of

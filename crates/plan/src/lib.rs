@@ -39,7 +39,7 @@ pub use expect::{Expect, Route};
 pub use feed::{Cache, Durability, MayDiffer, Operation, Pages, TierPolicy, Words};
 pub use file_order::FileOrder;
 pub use generate::{Distribution, FILES_PER_FOLDER, Generate};
-pub use layout::{Codec, Layout, Packing, disk_bytes};
+pub use layout::{Codec, HDF5_SAMPLE_BYTES_MAX, Layout, Packing, disk_bytes};
 pub use load::{Arrivals, Load, Pace, Rate};
 pub use measure::{CellOrder, Evidence, Gate, Limit, Margin, Measure};
 pub use network::{

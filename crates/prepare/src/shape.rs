@@ -162,7 +162,7 @@ impl Shards {
     /// Where samples lie, and what they hold; `None` where the shards have to be looked at.
     pub(crate) fn data(&self, objects: &Arc<Objects>) -> Option<Data> {
         // Compressed bytes have no places for samples, and nothing that could be checked without unpacking.
-        if self.packing.codec != Codec::None {
+        if self.packing.whole_codec() != Codec::None {
             let samples = Samples::Streamed { count: self.samples() };
             return Data::new(Arc::clone(objects), samples, None).ok();
         }

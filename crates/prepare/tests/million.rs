@@ -223,6 +223,43 @@ fn a_million_objects_or_samples_are_prepared_in_flat_memory() {
         assert_eq!(data.sample_count(), u64::from(COUNT));
         assert!(peak_bytes < allowed_bytes, "{spec:?}: {peak_bytes} B");
     }
+    a_shard_of_hdf5_is_written_in_flat_memory();
+}
+
+/// So many samples of 8 B.
+struct Small(u64);
+
+impl formats::Samples for Small {
+    fn count(&self) -> u64 {
+        self.0
+    }
+
+    fn number(&self, index: u64) -> u64 {
+        index
+    }
+
+    fn bytes(&self, _: u64) -> u64 {
+        8
+    }
+
+    fn fill(&mut self, _: u64, _: u64, out: &mut [u8]) {
+        out.fill(0);
+    }
+}
+
+/// The index of chunks follows them, and only what each takes packed is kept until then.
+fn a_shard_of_hdf5_is_written_in_flat_memory() {
+    // Packing each of a million alone would take a minute.
+    for (codec, count, allowed_bytes) in [(Codec::None, COUNT, 700_000), (Codec::Gzip, COUNT / 20, 1_100_000)]
+    {
+        let DatasetSpec::Generate(generate) = packed(plan::Layout::Hdf5, Distribution::Fixed) else { return };
+        let packing = Packing { codec, ..generate.packing.unwrap() };
+        let before = LIVE_BYTES.load(Ordering::Relaxed);
+        PEAK_BYTES.store(before, Ordering::Relaxed);
+        formats::write(&packing, &mut Small(count.into()), &mut std::io::sink()).unwrap();
+        let peak_bytes = PEAK_BYTES.load(Ordering::Relaxed).saturating_sub(before);
+        assert!(peak_bytes < allowed_bytes, "{codec:?}: {peak_bytes} B");
+    }
 }
 
 /// A million images in shards of 256 MiB.

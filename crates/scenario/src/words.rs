@@ -179,12 +179,13 @@ vocabulary!(Layout {
     Parquet = "Row groups of column chunks, found by a footer.",
     Zarr = "Chunks of one array, each a file, as Zarr version 3 keeps it; a chunk takes `shard_size`.",
     Ffcv = "FFCV's `.beton`, whose samples are found by its own table; with `source = \"existing\"` alone.",
-    Hdf5 = "HDF5: a dataset of each file, by its chunks or by its first axis; with `source = \"existing\"` alone.",
+    Hdf5 = "HDF5: one dataset of a file, a sample a chunk, as h5py writes it; with `source = \"existing\"` a dataset of each file, \
+            by its chunks or by its first axis.",
 });
 
 vocabulary!(Codec {
     None = "Not compressed.",
-    Gzip = "The whole shard is one gzip stream.",
+    Gzip = "The whole shard is one gzip stream; of hdf5 each chunk is packed by itself.",
     Zstd = "The whole shard is one Zstandard frame.",
 });
 

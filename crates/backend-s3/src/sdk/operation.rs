@@ -107,9 +107,10 @@ impl Shared {
         E: ProvideErrorMetadata + std::error::Error + 'static,
     {
         let failed: Failed = self.bucket.failed(error);
-        self.note(|| match &failed.region {
-            Some(region) => format!("{} (the bucket is in the region {region})", failed.text()),
-            None => failed.text(),
+        self.note(|| match (&failed.sent_on, &failed.region) {
+            (Some(sent_on), _) => format!("{}; {sent_on}: {}", failed.text(), kind::GATEWAYS_FETCH),
+            (None, Some(region)) => format!("{} (the bucket is in the region {region})", failed.text()),
+            (None, None) => failed.text(),
         });
         failed.error
     }

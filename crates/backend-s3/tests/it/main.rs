@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
+mod aistore;
 mod alone;
 mod checks;
 mod checksums;

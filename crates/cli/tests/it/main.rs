@@ -16,6 +16,7 @@ mod forms;
 mod ganesha;
 mod gate;
 mod harness;
+mod hierarchies;
 mod leases;
 mod local;
 mod local_faults;

@@ -32,7 +32,14 @@ static SHARDS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(shards);
 
 fn shards() -> Vec<Vec<u8>> {
     let mut shards = Vec::new();
-    for layout in [Layout::WebDataset, Layout::TfRecord, Layout::Records, Layout::Indexed, Layout::Parquet] {
+    for layout in [
+        Layout::WebDataset,
+        Layout::TfRecord,
+        Layout::Records,
+        Layout::Indexed,
+        Layout::Parquet,
+        Layout::Hdf5,
+    ] {
         for codec in [Codec::None, Codec::Gzip, Codec::Zstd] {
             let packing = Packing { codec, members: 2, columns: 2, ..packing(layout) };
             let mut shard = Vec::new();

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use crate::support::{Numbered, packing, written};
 
-const LAYOUTS: [Layout; 5] =
-    [Layout::WebDataset, Layout::TfRecord, Layout::Records, Layout::Indexed, Layout::Parquet];
+const LAYOUTS: [Layout; 6] =
+    [Layout::WebDataset, Layout::TfRecord, Layout::Records, Layout::Indexed, Layout::Parquet, Layout::Hdf5];
 
 fn head(shard: &[u8]) -> &[u8] {
     &shard[..shard.len().min(512)]

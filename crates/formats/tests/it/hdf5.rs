@@ -240,6 +240,8 @@ static FILES: LazyLock<Vec<(Vec<u8>, &'static str)>> = LazyLock::new(|| {
         ("refused.h5", "typed"),
         ("user_block.h5", "images"),
         ("dense.h5", "samples"),
+        ("records.h5", "records"),
+        ("records_gzip.h5", "records"),
         ("many_links.h5.gz", "samples"),
         ("many_tree.h5.gz", "many"),
         ("many_fixed.h5.gz", "many"),

@@ -7,6 +7,7 @@ mod detect;
 mod ffcv;
 mod fixtures;
 mod hdf5;
+mod hdf5_written;
 mod hostile;
 mod round_trip;
 mod support;

@@ -6,8 +6,8 @@ use formats::{FormatError, Indexing, Samples, Source};
 use plan::{Codec, Layout, Packing};
 
 /// Layouts whose places arithmetic knows.
-pub(crate) const EVEN: [Layout; 5] =
-    [Layout::WebDataset, Layout::TfRecord, Layout::Records, Layout::Indexed, Layout::Zarr];
+pub(crate) const EVEN: [Layout; 6] =
+    [Layout::WebDataset, Layout::TfRecord, Layout::Records, Layout::Indexed, Layout::Zarr, Layout::Hdf5];
 
 /// Samples of these sizes, the first of which is number `first`.
 #[derive(Debug, Clone)]

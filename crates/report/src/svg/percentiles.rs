@@ -11,6 +11,7 @@ use super::theme::Ink;
 use super::wording::target_title;
 use crate::number::milliseconds;
 use crate::plot::PlotTable;
+use crate::words::form;
 
 /// Height of the plot.
 const PLOT: i32 = 400;
@@ -95,6 +96,7 @@ fn label(summary: &Summary, cell: &CellSummary, curve: &PercentileCurve) -> Vec<
     // A title that names its engine already need not say it twice.
     let name = if title.ends_with(&engine) { title } else { format!("{title} {engine}") };
     let mut parts = vec![name, format!("depth {}", cell.cell.queue_depth)];
+    parts.extend(form::of_cell(&cell.cell));
     if cell.cell.training.is_some() {
         parts.push("training job".to_owned());
     }
@@ -118,6 +120,10 @@ fn table(summary: &Summary, courses: &[Course<'_>]) -> PlotTable {
         ["target", "engine", "depth", "latency", "operations"].map(str::to_owned).to_vec();
     columns.extend(TABLE.map(|q| format!("p{} ms", quantile_words(q).trim_end_matches(" %"))));
     columns.extend(["last percentile, %", "last, ms"].map(str::to_owned));
+    let form = |course: &Course<'_>| form::of_cell(&summary.cell(&course.curve.cell)?.cell);
+    // Most scenarios have one form, which is no part of a cell.
+    let has_forms = courses.iter().any(|course| form(course).is_some());
+    columns.extend(has_forms.then(|| "form".to_owned()));
     let row = |course: &Course<'_>| {
         let cell = summary.cell(&course.curve.cell)?;
         let last = course.curve.points.last()?;
@@ -133,6 +139,7 @@ fn table(summary: &Summary, courses: &[Course<'_>]) -> PlotTable {
         row.extend(TABLE.map(|q| milliseconds(at(q))));
         row.push(quantile_words(last.0).trim_end_matches(" %").to_owned());
         row.push(milliseconds(Some(last.1)));
+        row.extend(has_forms.then(|| form(course).unwrap_or_default()));
         Some(row)
     };
     PlotTable { columns, rows: courses.iter().filter_map(row).collect() }

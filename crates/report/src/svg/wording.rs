@@ -98,8 +98,9 @@ pub(super) fn target_title(summary: &Summary, target: &str) -> String {
     }
 }
 
-/// `filer io_uring, depth 32`.
+/// `filer io_uring, depth 32`, and of several forms which: `filer io_uring, depth 32, codec none`.
 pub(super) fn cell_title(summary: &Summary, cell: &CellSummary) -> String {
     let target = target_title(summary, &cell.cell.target);
-    format!("{target} {}, depth {}", cell.engine_label(), cell.cell.queue_depth)
+    let title = format!("{target} {}, depth {}", cell.engine_label(), cell.cell.queue_depth);
+    std::iter::once(title).chain(words::form::of_cell(&cell.cell)).collect::<Vec<_>>().join(", ")
 }

@@ -223,6 +223,30 @@ fn a_curve_of_percentiles_says_where_it_ends() {
 }
 
 #[test]
+fn percentiles_and_courses_over_time_say_of_which_form_they_are() {
+    let (mut record, seconds) = made(&Made { stores: &STORES[..1], ..Made::USUAL });
+    let of_forms = |record: &RunRecord| {
+        let plots = ["percentiles", "heatmap", "over-time"].map(|name| plot(record, &seconds, name).unwrap());
+        plots.map(|plot| {
+            let said: Vec<String> = words(&plot.svg).into_iter().map(|one| one.words).collect();
+            (said.join(" ").contains("codec gzip"), plot.table)
+        })
+    };
+    for (says, table) in of_forms(&record) {
+        assert!(!says && !table.columns.contains(&"form".to_owned()), "{table:?}");
+    }
+    for cell in &mut record.run.cells {
+        let (name, value) = ("codec".to_owned(), "gzip".to_owned());
+        cell.axes.push(record::AxisWords { name, value, unit: String::new() });
+    }
+    let [percentiles, heatmap, over_time] = of_forms(&record);
+    assert!(percentiles.0 && heatmap.0 && over_time.0);
+    let table = percentiles.1;
+    let form = table.columns.iter().position(|name| name == "form").unwrap();
+    assert!(!table.rows.is_empty() && table.rows.iter().all(|row| row[form] == "codec gzip"), "{table:?}");
+}
+
+#[test]
 fn every_depth_is_written_where_there_is_room() {
     let (record, seconds) = made(&Made { stores: &STORES[..1], ..Made::USUAL });
     let plot = plot(&record, &seconds, "tradeoff").unwrap();

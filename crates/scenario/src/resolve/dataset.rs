@@ -117,6 +117,7 @@ fn generated(document: &Document, need: Option<&feed::Need>, problems: &mut Prob
     }
     let sizes = sample_sizes(&written.sample_size, need)?;
     let layouts = packing::layouts(written)?;
+    packing::refuse_columns(written, &layouts, problems)?;
     let distribution = spread::resolve(written, &document.need, &sizes, problems);
     let shared = plan::Generate {
         distribution: distribution?,

@@ -61,6 +61,7 @@ pub(super) fn of_layout(
         ));
         return None;
     }
+    refuse_large_chunk(of, content, problems)?;
     let parquet = of.layout == Layout::Parquet;
     let total_bytes = content.samples.saturating_mul(content.sample_bytes);
     let form = &content.form;
@@ -79,6 +80,36 @@ pub(super) fn of_layout(
         columns_read,
         row_group_bytes,
     }))
+}
+
+/// A sample of HDF5 is a chunk, which has a limit.
+fn refuse_large_chunk(of: Written, content: &Content, problems: &mut Problems) -> Option<()> {
+    if of.layout != Layout::Hdf5 || content.sample_bytes <= plan::HDF5_SAMPLE_BYTES_MAX {
+        return Some(());
+    }
+    let sample = feed::format_bytes(content.sample_bytes);
+    let problem =
+        Problem::new(format!("a sample of {sample} is a chunk of HDF5, whose bytes are stated in 32 bits"));
+    let problem = of.span.into_iter().fold(problem, |problem, at| problem.at(at, "this layout"));
+    let most = feed::group_digits(plan::HDF5_SAMPLE_BYTES_MAX);
+    problems.push(problem.help(format!(
+        "write a dataset.sample_size of at most \"{most} B\", or layout = \"indexed\", whose records may be larger"
+    )));
+    None
+}
+
+/// Refuses a number of columns where no Parquet file is written: of HDF5, columns are datasets of the user's.
+pub(super) fn refuse_columns(written: &Dataset, layouts: &[Written], problems: &mut Problems) -> Option<()> {
+    let of = |wanted| layouts.iter().find(|written| written.layout == wanted);
+    let (Some(columns), Some(hdf5), None) = (written.columns.key(), of(Layout::Hdf5), of(Layout::Parquet))
+    else {
+        return Some(());
+    };
+    let problem = Problem::new("feedline writes one dataset into a file of HDF5, and no columns")
+        .at(columns, "remove this")
+        .also_if(hdf5.span, "this layout");
+    problems.push(problem.help("write layout = \"parquet\", which has columns"));
+    None
 }
 
 fn shard_bytes(written: &Dataset, form: &Form, total_bytes: u64, problems: &mut Problems) -> Option<u64> {
@@ -156,10 +187,10 @@ fn codec(choice: Option<Choice<Codec>>, of: Written, problems: &mut Problems) ->
     let Some(Choice { value: codec, span, .. }) = choice else { return Some(Codec::None) };
     let possible = match of.layout {
         Layout::WebDataset => true,
-        // TensorFlow reads GZIP and ZLIB.
-        Layout::TfRecord => codec != Codec::Zstd,
-        // Formats that are read by offset cannot be compressed as a whole; Parquet and Zarr compress
-        // inside, which is not written here.
+        // TensorFlow reads GZIP and ZLIB; h5py takes a plugin for Zstandard.
+        Layout::TfRecord | Layout::Hdf5 => codec != Codec::Zstd,
+        // Formats that are read by offset cannot be compressed as a whole; Parquet and Zarr compress inside, which
+        // is not written here.
         _ => codec == Codec::None,
     };
     if possible {
@@ -170,8 +201,8 @@ fn codec(choice: Option<Choice<Codec>>, of: Written, problems: &mut Problems) ->
         .at(span, format!("not {layout}"))
         .also_if(of.span, "this layout");
     problems.push(problem.help(
-        "webdataset shards may be compressed with gzip or zstd, tfrecord shards with gzip; write a scenario for each \
-         codec",
+        "webdataset shards may be compressed with gzip or zstd, tfrecord and hdf5 shards with gzip; write a scenario for \
+         each codec",
     ));
     None
 }

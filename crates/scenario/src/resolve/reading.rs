@@ -17,7 +17,9 @@ use super::target::Resolved;
 pub(super) fn may_bypass(spec: &DatasetSpec, access: Access) -> bool {
     let (layout, sample_bytes) = match spec {
         DatasetSpec::Generate(plan::Generate { packing, sample_bytes, .. }) => {
-            (packing.map_or(Layout::Files, |packing| packing.layout), Some(*sample_bytes))
+            // Chunks that are packed by themselves are of any size.
+            let is_plain = packing.is_none_or(|packing| packing.codec == Codec::None);
+            (packing.map_or(Layout::Files, |packing| packing.layout), is_plain.then_some(*sample_bytes))
         }
         DatasetSpec::Existing(existing) => (existing.layout.unwrap_or_default(), None),
     };
@@ -25,11 +27,11 @@ pub(super) fn may_bypass(spec: &DatasetSpec, access: Access) -> bool {
         // A stream is read in whole blocks from the beginning of a file, which is aligned by itself.
         _ if !access.is_by_index() => true,
         Layout::Files | Layout::Indexed => true,
-        Layout::Records | Layout::Zarr => {
+        Layout::Records | Layout::Zarr | Layout::Hdf5 => {
             sample_bytes.is_some_and(|bytes| bytes.is_multiple_of(BLOCK_ALIGN_BYTES))
         }
         // Members begin at multiples of 512 B or anywhere, and direct I/O of many drives needs 4096.
-        Layout::WebDataset | Layout::TfRecord | Layout::Parquet | Layout::Ffcv | Layout::Hdf5 => false,
+        Layout::WebDataset | Layout::TfRecord | Layout::Parquet | Layout::Ffcv => false,
     }
 }
 
@@ -40,6 +42,11 @@ const TAR_MEMBER_BYTES: u64 = 1024;
 
 /// Length and two checksums.
 const TFRECORD_BYTES: u64 = 16;
+
+/// What packing adds to a chunk that nothing makes smaller: a part of it, and a few bytes.
+// The library of HDF5 reckons with a thousandth.
+const PACKED_SHARE: u64 = 1000;
+const PACKED_BYTES: u64 = 64;
 
 /// The default block size. A stream is read in large blocks; what is fetched by index is read in one block, as far as its
 /// size is known. `None` for files, where a block follows the sample.
@@ -56,10 +63,13 @@ pub(super) fn default_block_bytes(spec: &DatasetSpec, access: Access) -> Option<
             let members = u64::from(packing.members);
             match packing.layout {
                 _ if !access.is_by_index() => most,
-                Layout::Files | Layout::Parquet | Layout::Ffcv | Layout::Hdf5 => most,
+                Layout::Files | Layout::Parquet | Layout::Ffcv => most,
                 Layout::WebDataset => sample_bytes.saturating_add(members * TAR_MEMBER_BYTES),
                 Layout::TfRecord => sample_bytes.saturating_add(TFRECORD_BYTES),
-                Layout::Records | Layout::Indexed | Layout::Zarr => *sample_bytes,
+                Layout::Hdf5 if packing.codec != Codec::None => {
+                    sample_bytes.saturating_add(sample_bytes / PACKED_SHARE + PACKED_BYTES)
+                }
+                Layout::Records | Layout::Indexed | Layout::Zarr | Layout::Hdf5 => *sample_bytes,
             }
         }
     };
@@ -83,7 +93,8 @@ pub(super) fn refuse(
         for access in (0..load.orders.count()).map(|index| load.orders.at(index, spec)) {
             refuse_compressed(spec, sample.form.codec, (access, load.orders.span), problems);
             if !may_bypass(spec, access) {
-                refuse_bypass(document, targets, (layout, at), access, problems);
+                let is_packed = sample.form.codec.is_some_and(|codec| codec.value != Codec::None);
+                refuse_bypass(document, targets, (layout, is_packed, at), access, problems);
             }
         }
     }
@@ -97,7 +108,7 @@ fn refuse_compressed(
     problems: &mut Problems,
 ) {
     let DatasetSpec::Generate(plan::Generate { packing: Some(packing), .. }) = spec else { return };
-    if packing.codec == Codec::None || !access.is_by_index() {
+    if packing.whole_codec() == Codec::None || !access.is_by_index() {
         return;
     }
     let message =
@@ -114,7 +125,7 @@ fn refuse_compressed(
 fn refuse_bypass(
     document: &Document,
     targets: &[&Resolved<'_>],
-    (layout, at): (Layout, Option<Span>),
+    (layout, is_packed, at): (Layout, bool, Option<Span>),
     access: Access,
     problems: &mut Problems,
 ) {
@@ -128,7 +139,7 @@ fn refuse_bypass(
         };
         let message = format!(
             "direct I/O reads whole pages, and samples of {} lie across them",
-            if layout == Layout::Records || layout == Layout::Zarr {
+            if layout.is_array() && !is_packed {
                 format!("{} that are no multiple of {BLOCK_ALIGN_BYTES} B", layout.name())
             } else {
                 layout.name().to_owned()

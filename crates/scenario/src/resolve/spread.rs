@@ -1,6 +1,6 @@
 //! How the sizes of generated files spread about the sample size.
 
-use plan::{Distribution, Layout};
+use plan::Distribution;
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::reader::Field;
@@ -43,8 +43,7 @@ pub(super) fn refuse_layout(
     distribution: Distribution,
     problems: &mut Problems,
 ) -> Option<()> {
-    let array = matches!(of.layout, Layout::Records | Layout::Zarr);
-    if !array || distribution == Distribution::Fixed {
+    if !of.layout.is_array() || distribution == Distribution::Fixed {
         return Some(());
     }
     let message = format!("samples of {} are rows of an array, which all have one size", of.layout.name());

@@ -23,13 +23,27 @@ pub(crate) type ColumnCount = Whole<1, 1000>;
 
 /// Layouts of shards.
 // Written out: a new layout has to be put into one of these lists by somebody who knows what it takes.
-const PACKED: &[Layout] =
-    &[Layout::WebDataset, Layout::TfRecord, Layout::Records, Layout::Indexed, Layout::Parquet, Layout::Zarr];
+const PACKED: &[Layout] = &[
+    Layout::WebDataset,
+    Layout::TfRecord,
+    Layout::Records,
+    Layout::Indexed,
+    Layout::Parquet,
+    Layout::Zarr,
+    Layout::Hdf5,
+];
 
 /// Layouts whose files lie in folders of feedline's choice.
 // Zarr is missing, whose chunks have their names from their indices.
-const FOLDERS: &[Layout] =
-    &[Layout::Files, Layout::WebDataset, Layout::TfRecord, Layout::Records, Layout::Indexed, Layout::Parquet];
+const FOLDERS: &[Layout] = &[
+    Layout::Files,
+    Layout::WebDataset,
+    Layout::TfRecord,
+    Layout::Records,
+    Layout::Indexed,
+    Layout::Parquet,
+    Layout::Hdf5,
+];
 
 /// Columns of Parquet files: how many are written, or which are read.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,8 +92,9 @@ table! {
         /// dataset for each. Default: 2.
         members: Axis<Members> => [Generated, Layouts(&[Layout::WebDataset])],
         /// What a shard is compressed with as a whole: webdataset with gzip or zstd, tfrecord with gzip. Such shards can
-        /// only be streamed. A list writes one dataset for each. Default: none.
-        codec: Axis<Word<Codec>> => [Generated, Layouts(&[Layout::WebDataset, Layout::TfRecord])],
+        /// only be streamed. Chunks of hdf5 are compressed with gzip, each by itself. A list writes one dataset for each.
+        /// Default: none.
+        codec: Axis<Word<Codec>> => [Generated, Layouts(&[Layout::WebDataset, Layout::TfRecord, Layout::Hdf5])],
         /// Columns of generated Parquet files, over which each sample is spread evenly; default 4. With
         /// `source = "existing"` the names of those that are read; default: all. Of HDF5 files the names of datasets, or of
         /// groups of them; default: the dataset that holds most of the bytes.

@@ -85,6 +85,11 @@ fn order_blocks_and_cache_follow_the_layout() {
     assert_eq!(of("dataset.layout = \"indexed\""), (by_index, Cache::Bypass, 114_688));
     assert_eq!(of("dataset.layout = \"records\""), (by_index, Cache::Cold, 114_688));
     assert_eq!(of("dataset.layout = \"zarr\""), (by_index, Cache::Cold, 114_688));
+    assert_eq!(of("dataset.layout = \"hdf5\""), (by_index, Cache::Cold, 114_688));
+    // Packing may make a chunk larger than its sample, and puts it anywhere.
+    assert_eq!(of("dataset = { layout = \"hdf5\", codec = \"gzip\" }"), (by_index, Cache::Cold, 118_784));
+    let pages = "dataset = { layout = \"hdf5\", sample_size = \"8 KiB\" }";
+    assert_eq!(of(pages), (by_index, Cache::Bypass, 8192));
     let pages = "dataset = { layout = \"records\", sample_size = \"8 KiB\" }";
     assert_eq!(of(pages), (by_index, Cache::Bypass, 8192));
     let one_by_one = "dataset.layout = \"webdataset\"\nload.access = \"random\"";
@@ -139,7 +144,13 @@ fn what_means_nothing_in_a_layout_is_refused() {
         "dataset = { layout = [\"webdataset\", \"tfrecord\"], codec = \"zstd\" }",
         "dataset = { layout = \"zarr\", files_per_folder = 10 }",
         "dataset = { layout = [\"files\", \"ffcv\"] }",
-        "dataset = { layout = \"hdf5\" }",
+        "dataset = { layout = [\"webdataset\", \"hdf5\"], codec = \"zstd\" }",
+        "dataset = { layout = \"hdf5\", codec = \"lzf\" }",
+        "dataset = { layout = \"hdf5\", distribution = \"lognormal\", sample_size_stdev = \"50 kB\" }",
+        "dataset = { layout = \"hdf5\", columns = 2 }",
+        "dataset = { layout = \"hdf5\", sample_size = \"5 GB\", size = \"10 GB\" }",
+        "dataset = { layout = \"hdf5\", codec = \"gzip\" }\nload.cache = \"bypass\"",
+        "dataset.layout = \"hdf5\"\nload.cache = \"bypass\"",
         "dataset = { layout = \"webdataset\", members = 9, codec = \"lzma\" }",
         "dataset = { layout = \"parquet\", columns = 2, read_columns = 3 }",
         "dataset = { layout = \"parquet\", columns = [\"a\"] }",
