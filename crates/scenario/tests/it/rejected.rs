@@ -112,7 +112,6 @@ fn needs() {
         "\"8xh100:resnet5\"",
         "3",
         "{}",
-        "[]",
         "{ workload = \"resnet50\" }",
         "{ workload = \"resnet50\", accelerator = \"h1000\", count = 8 }",
         "{ workload = \"resnet50\", accelerator = \"h100\", count = 8, rate = \"2 GB/s\" }",
