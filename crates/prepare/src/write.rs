@@ -233,26 +233,34 @@ impl Sink<'_, '_> {
     fn take(&mut self, part: &[u8]) -> Result<(), PrepareError> {
         self.writing.go_on()?;
         self.writer.write(part)?;
+        self.tell();
+        self.written_bytes += part.len() as u64;
+        Ok(())
+    }
+
+    /// Counts the samples that were made since the last time.
+    fn tell(&mut self) {
         let filled = self.filled.get().min(self.own_bytes);
         self.writing.advance(filled.saturating_sub(self.told_bytes));
         self.told_bytes = self.told_bytes.max(filled);
-        self.written_bytes += part.len() as u64;
-        Ok(())
+    }
+
+    fn kept(&mut self, failure: PrepareError) -> io::Error {
+        self.failure = Some(failure);
+        io::Error::other("the storage failed")
     }
 }
 
 impl io::Write for Sink<'_, '_> {
     fn write(&mut self, part: &[u8]) -> io::Result<usize> {
-        match self.take(part) {
-            Ok(()) => Ok(part.len()),
-            Err(error) => {
-                self.failure = Some(error);
-                Err(io::Error::other("the storage failed"))
-            }
-        }
+        self.take(part).map_err(|failure| self.kept(failure))?;
+        Ok(part.len())
     }
 
+    /// Nothing is held back here; who asks is told whether to go on.
     fn flush(&mut self) -> io::Result<()> {
+        self.writing.go_on().map_err(|failure| self.kept(failure))?;
+        self.tell();
         Ok(())
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn write(codec: Codec, samples: &mut dyn Samples, pen: &mut Pen<'_>) 
     // packing makes is known only from packing, so it is done twice: holding the packed chunks would hold the shard.
     let chunks = match &mut packer {
         None => Chunks::Even { count: samples.count(), bytes },
-        Some(packer) => Chunks::Packed(packer.sizes(samples, sample_bytes)?),
+        Some(packer) => Chunks::Packed(packer.sizes(samples, sample_bytes, pen)?),
     };
     let tree = Tree::over(chunks.count());
     let index = HEAD_BYTES.saturating_add(chunks.total());

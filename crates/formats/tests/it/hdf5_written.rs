@@ -1,6 +1,6 @@
 //! Files of HDF5 that are written: found again by the reader of anybody's files, and as h5py has them.
 
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::path::Path;
 
@@ -71,6 +71,25 @@ fn samples_of_any_size_are_chunks() {
             there_and_back(codec, &mut Numbered::of(&[bytes; 3]));
         }
     }
+}
+
+/// Someone who asks to stop before anything is written.
+struct Stopped;
+
+impl Write for Stopped {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        panic!("written after it was stopped")
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Err(io::Error::other("stopped"))
+    }
+}
+
+#[test]
+fn packing_hears_that_it_is_to_stop_before_it_writes() {
+    let ended = formats::write(&of(Codec::Gzip), &mut Numbered::of(&[17; 3]), &mut Stopped);
+    assert!(matches!(&ended, Err(FormatError::Io(error)) if error.to_string() == "stopped"), "{ended:?}");
 }
 
 proptest! {

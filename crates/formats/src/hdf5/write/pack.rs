@@ -6,6 +6,7 @@ use flate2::{Compress, Compression, FlushCompress, Status};
 
 use super::chunks::chunk_bytes;
 use crate::error::FormatError;
+use crate::pen::Pen;
 use crate::shard::Samples;
 
 /// What h5py packs with unless it is told otherwise.
@@ -29,10 +30,15 @@ impl Packer {
     }
 
     /// Bytes that each sample takes packed.
-    pub(super) fn sizes(&mut self, samples: &mut dyn Samples, bytes: u64) -> Result<Vec<u32>, FormatError> {
+    pub(super) fn sizes(
+        &mut self,
+        samples: &mut dyn Samples,
+        bytes: u64,
+        pen: &mut Pen<'_>,
+    ) -> Result<Vec<u32>, FormatError> {
         let mut sizes = Vec::with_capacity(usize::try_from(samples.count()).unwrap_or(0));
         for index in 0..samples.count() {
-            sizes.push(chunk_bytes(self.pack(samples, index, bytes, &mut |_| Ok(()))?)?);
+            sizes.push(chunk_bytes(self.pack(samples, index, bytes, &mut |_| pen.go_on())?)?);
         }
         Ok(sizes)
     }
