@@ -94,7 +94,10 @@ fn compared(record: &RunRecord) {
     let (before, after) = (of("before", 0), of("after", 1));
     let samples = [RunSample::of(&before), RunSample::of(&after)];
     if let Ok(found) = analysis::compare_variants(&samples[0], &samples[1], &Margins::INTERLEAVED) {
-        let _ = (report::comparison_terminal(&found, report::Screen::PLAIN), report::comparison_markdown(&found, usize::MAX));
+        let _ = (
+            report::comparison_terminal(&found, report::Screen::PLAIN),
+            report::comparison_markdown(&found, usize::MAX),
+        );
         let _ = export::junit(&analysis::summarise(record), Some(&found));
     }
     let _ = analysis::compare_stored("before", &samples[..1], &samples[1], 1, &[], &Margins::STORED);

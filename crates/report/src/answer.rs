@@ -167,9 +167,9 @@ fn need_of_reads(summary: &Summary, need: &feed::Need) -> Vec<String> {
     let host = if need.hosts > 1 { ", this host" } else { "" };
     let demand = feed::format_bps(line.demand_bps);
     // More than the sum of both, where the share is not the need's own.
-    let written = line.write_percent.map(|percent| format!(" with {percent} % of it written")).unwrap_or_default();
-    let demand =
-        if need.label.starts_with(&demand) { String::new() } else { format!(": {demand}{written}") };
+    let written =
+        line.write_percent.map(|percent| format!(" with {percent} % of it written")).unwrap_or_default();
+    let demand = if need.label.starts_with(&demand) { String::new() } else { format!(": {demand}{written}") };
     let line = format!("line {}: {}", need.at_line(), feed::format_bps(line.bps));
     vec![format!("{}{host}{demand}", need.label), line]
 }

@@ -68,7 +68,8 @@ fn a_plan_shows_the_line_of_each_share_that_is_judged() {
                 load = { operation = \"mix\", mix = { write = [\"50 %\", \"10 %\"] } }\ntargets.disk.at = \"data\"\n";
     bench.write("s.toml", text);
     // The part that gets less of what it asks for decides.
-    let ended = bench.run(&["check", "s.toml"]).exits(0).says("2 MB/s at 65,536 B a sample, 50 % of it written");
+    let ended =
+        bench.run(&["check", "s.toml"]).exits(0).says("2 MB/s at 65,536 B a sample, 50 % of it written");
     ended.says("10 MB/s at 65,536 B a sample, 10 % of it written");
 }
 
