@@ -29,13 +29,13 @@ versus *ARGS:
     cargo build --release -p feedline
     cargo run --release --manifest-path versus/Cargo.toml --target-dir target -- run {{ARGS}}
 
-# Formatting, lints, documentation, licences. With the flags of the fuzz targets throughout, so that what all of them are made of is
-# checked once.
-lint $RUSTFLAGS="--cfg fuzzing -D warnings" $RUSTDOCFLAGS="-D warnings":
+# Formatting, lints, documentation, licences. No flags of the compiler: with others than the tests have, what builds programs (macros,
+# build scripts and the C in them) would be built twice.
+lint $RUSTDOCFLAGS="-D warnings":
     cargo fmt --all --check
     cargo fmt --manifest-path versus/Cargo.toml --check
-    cargo clippy --workspace --all-targets --features fuzz/targets
-    cargo clippy --manifest-path versus/Cargo.toml --target-dir target --all-targets
+    cargo clippy --workspace --all-targets --features fuzz/targets -- -D warnings
+    cargo clippy --manifest-path versus/Cargo.toml --target-dir target --all-targets -- -D warnings
     cargo doc --workspace --no-deps --document-private-items
     cargo deny check bans licenses sources
 

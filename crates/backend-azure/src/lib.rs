@@ -11,7 +11,7 @@ mod call;
 mod container;
 mod date;
 mod failure;
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod kind;
 mod listing;

@@ -12,7 +12,7 @@ mod encode;
 mod etags;
 mod failure;
 mod framing;
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod kind;
 mod lean;

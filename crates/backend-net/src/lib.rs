@@ -10,7 +10,7 @@ extern crate self as backend_net;
 mod conn;
 mod dial;
 mod drive;
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod interface;
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod calls;
 mod connect;
 mod control;
 mod failure;
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod handles;
 mod identity;

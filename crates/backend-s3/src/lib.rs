@@ -11,9 +11,9 @@ mod client;
 mod credentials;
 mod endpoint;
 mod failure;
-#[cfg(any(test, fuzzing))]
+#[cfg(any(test, feature = "fuzzing"))]
 mod fixture;
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod kind;
 mod listing;
