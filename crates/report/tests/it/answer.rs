@@ -60,6 +60,17 @@ fn an_answer_is_short_and_narrow_whatever_the_names() {
     assert_answer(&record);
 }
 
+#[test]
+fn what_went_wrong_at_a_server_of_feedlines_own_is_said() {
+    let mut record = records::networks();
+    let of_lab: Vec<String> =
+        record.run.cells.iter().filter(|cell| cell.target == "lab").map(|cell| cell.cell.clone()).collect();
+    assert!(!at(&summarise(&record), 160).contains(" lab: "), "it is shown, and not judged");
+    records::scale_reps(&mut record, |cell| of_lab.iter().any(|name| name == cell), 0.0);
+    let answer = at(&summarise(&record), 160);
+    assert!(answer.contains(" lab: no "), "{answer}");
+}
+
 /// A search that found that so many accelerators are fed, of which no repetition is left.
 pub(crate) fn fed(accelerators: u32) -> Sizing {
     let cut = analysis::GapCause::Recorded("cut".to_owned()).into();
