@@ -157,6 +157,17 @@ fn a_mix_that_does_not_say_what_it_wrote_is_no_measurement() {
 }
 
 #[test]
+fn a_window_into_which_no_write_fell_is_too_short_and_no_failure() {
+    for (written, part) in [(0.0, "writes"), (1.0, "reads")] {
+        for of_line in [0.5, 1.5] {
+            let verdict = reads_of(&mixed_at(&[of_line; 3], 30, written));
+            assert!(!verdict.has_failed(), "{part}: {:?}", verdict.cause);
+            assert_eq!(verdict.judgement, Judgement::Uncertain, "{part} at {of_line}: {:?}", verdict.cause);
+        }
+    }
+}
+
+#[test]
 fn a_paced_mix_counts_by_the_part_that_lacks_most_too() {
     let judged = |written| {
         let mut builder = mixed_at(&[1.0; 3], 30, written);
