@@ -269,6 +269,7 @@ fn what_was_offered_and_not_served_is_never_told_as_all() {
         condition(&paced(3.0, 0.9985, Percentile::NotServed)),
         "served 99.8 % of 300 % of the line, constant arrivals; response p99 not served"
     );
+            kinds: None,
     let all = condition(&paced(20_000.0, 1.0, Percentile::Unknown));
     assert_eq!(all, "offered 20,000 x of the line, constant arrivals");
 }
