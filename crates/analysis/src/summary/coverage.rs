@@ -50,9 +50,11 @@ pub(crate) fn of_run(source: &Source<'_>, judged: &Judged) -> Vec<NotTested> {
     if cells.need.as_ref().is_ok_and(|need| !need.asks_rate()) {
         return list;
     }
-    // Nor are writes. Flash that was not written full before has erased blocks to spare, and runs out of them later.
-    if cells.need.as_ref().is_ok_and(|need| need.flow() != feed::Flow::Reads) {
-        list.push(NotTested::SteadyFlash);
+    let flow = cells.need.as_ref().map_or(feed::Flow::Reads, |need| need.flow());
+    // Flash that was not written full before has erased blocks to spare, and runs out of them later.
+    list.extend((flow != feed::Flow::Reads).then_some(NotTested::SteadyFlash));
+    // Nor are writes alone.
+    if flow == feed::Flow::Writes {
         return list;
     }
     list.extend(opening(lines, &cells, judged));
@@ -111,13 +113,13 @@ fn reads_files_held_open(cells: &Cells<'_>) -> bool {
         target.is_some_and(|target| fact(target, "device_node").is_some())
     };
     let mut shown = cells.all.iter().filter(|cell| cell.storage || !any_storage);
-    cells.all.is_empty() || shown.any(|cell| operation::reads_samples(&cell.cell) && !is_device(cell))
+    cells.all.is_empty() || shown.any(|cell| operation::reads_any_samples(&cell.cell) && !is_device(cell))
 }
 
 /// Reads of files that are held open which opened theirs.
 fn opens(lines: &Lines<'_>, cells: &Cells<'_>) -> u64 {
     let is_held_open = |cell: &&CellSummary| {
-        cell.storage && operation::reads_samples(&cell.cell) && !operation::is_whole_file(&cell.cell)
+        cell.storage && operation::reads_any_samples(&cell.cell) && !operation::is_whole_file(&cell.cell)
     };
     let names: BTreeSet<&str> =
         cells.all.iter().filter(is_held_open).map(|cell| cell.cell.cell.as_str()).collect();

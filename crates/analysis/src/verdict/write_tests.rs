@@ -312,3 +312,12 @@ fn what_a_short_run_of_writes_leaves_open_is_flash_and_no_decoding() {
     assert!(!summary.not_tested.iter().any(of_reads), "{:?}", summary.not_tested);
     assert!(summary.datasets[0].written_over_bytes > 0.0 && summary.datasets[0].reads == 0);
 }
+
+#[test]
+fn a_mix_leaves_open_what_reads_do_and_flash_too() {
+    let found = summarise(&mixed_at(&[1.1, 1.11, 1.12], 30, 0.3).record()).not_tested;
+    let no_decode = NotTested::Decode { cost: false, checksum: false };
+    for one in [NotTested::SteadyFlash, NotTested::Opening { opens: 0 }, no_decode] {
+        assert!(found.contains(&one), "{one:?}: {found:?}");
+    }
+}
