@@ -321,3 +321,43 @@ fn a_mix_leaves_open_what_reads_do_and_flash_too() {
         assert!(found.contains(&one), "{one:?}: {found:?}");
     }
 }
+
+/// Whether `cache open` stands in the row of the verdict, and whether OPEN names a cache.
+fn caches(builder: &Builder) -> (bool, bool) {
+    let summary = summarise(&builder.record());
+    let in_row = summary.verdicts[0].scopes().any(|scope| !scope.caches_open.is_empty());
+    (in_row, summary.not_tested.iter().any(|one| matches!(one, NotTested::CachesBelow { .. })))
+}
+
+#[test]
+fn a_cache_stands_in_the_row_of_a_verdict_where_it_is_said_to_be_open() {
+    let of_format = |mut builder: Builder| {
+        builder.run.format.minor = 12;
+        builder
+    };
+    let mut writes = of_format(written_at(&[1.1, 1.11, 1.12]));
+    assert_eq!(caches(&writes), (false, false), "no cache serves writes that are kept");
+    // Reads beside them, again and again, of which the verdict says nothing.
+    writes.cell("reads", "disk", 8);
+    (0..3).for_each(|number| writes.push(rep("reads", number, Builder::LINE_BPS)));
+    assert_eq!(caches(&writes), (false, false));
+    assert_eq!(caches(&of_format(mixed_at(&[1.1, 1.11, 1.12], 30, 0.3))), (true, true));
+    assert_eq!(caches(&of_format(confirmed_at(&[1.1, 1.11, 1.12]))), (true, true));
+    // Read once each, of data that were just written.
+    let mut once = of_format(mixed_at(&[1.1], 30, 0.3));
+    once.lines.truncate(1);
+    assert_eq!(caches(&once), (true, true));
+}
+
+#[test]
+fn of_writes_of_which_nothing_is_promised_it_is_open_whether_they_are_kept() {
+    let with = |durability: &'static str| {
+        let mut builder = written_at(&[1.1, 1.11, 1.12]);
+        builder.run.format.minor = 12;
+        builder.edit_cell("c", |cell| cell.durability = Some(durability.into()));
+        let found = summarise(&builder.record());
+        let is_open = !found.verdicts[0].scopes().all(|scope| scope.caches_open.is_empty());
+        (is_open, found.not_tested.contains(&NotTested::Kept { targets: vec!["disk".to_owned()] }))
+    };
+    assert_eq!(["none", "data"].map(with), [(true, true), (false, false)]);
+}

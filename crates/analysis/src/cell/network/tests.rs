@@ -503,7 +503,7 @@ fn the_clients_page_cache_takes_no_part_and_the_servers_is_excluded_by_its_size_
     let summary = of_user_space(None);
     assert_eq!(summary.tiers[0].known, TierKnown::PageCache(PageCacheKnown::UserSpace));
     let caches = vec![(CacheBelow::Server, vec!["disk".to_owned()])];
-    let open = NotTested::CachesBelow { caches };
+    let open = NotTested::CachesBelow { caches, read_again: true };
     assert!(summary.not_tested.contains(&open), "{:?}", summary.not_tested);
     // The dataset holds 1 GB.
     assert!(of_user_space(Some(400_000_000)).not_tested.contains(&open));
