@@ -12,6 +12,11 @@ pub(crate) fn share(cell: &Cell) -> Option<f64> {
     Some(f64::from(percent) / 100.0)
 }
 
+/// Whether a cell is said to read and write both, with a share of writes that cannot be, or none: a damaged record.
+pub(crate) fn lacks_share(cell: &Cell) -> bool {
+    cell.operation == Operation::Mix && share(cell).is_none()
+}
+
 /// Bytes that a repetition of a cell wrote over blocks inside its window; `None` of a mix that does not count them.
 pub(crate) fn written_bytes(cell: &Cell, rep: &Rep) -> Option<u64> {
     match cell.operation.known() {

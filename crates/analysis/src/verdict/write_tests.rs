@@ -144,6 +144,16 @@ fn reads_alone_and_writes_alone_do_not_answer_a_need_of_both() {
 }
 
 #[test]
+fn a_mix_of_a_share_that_cannot_be_is_told_from_none() {
+    for percent in [None, Some(0), Some(100), Some(200)] {
+        let mut damaged = mixed_at(&[5.0; 3], 30, 0.3);
+        damaged.edit_cell("c", |cell| cell.write_percent = percent);
+        let summary = summarise(&damaged.record());
+        assert_eq!(summary.unjudged[0].reason, NoVerdict::NoShare { percent });
+    }
+}
+
+#[test]
 fn a_mix_that_does_not_say_what_it_wrote_is_no_measurement() {
     for written in [None, Some(u64::MAX)] {
         let mut damaged = mixed_at(&[5.0; 3], 30, 0.3);
