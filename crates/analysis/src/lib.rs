@@ -45,7 +45,7 @@ pub use cell::need::{LineAt, NoNeed};
 pub use cell::network::{Attempts, MountFigures, NetworkFigures, Wire, WireCause, WireFinding};
 pub use cell::operations::Operations;
 pub use cell::over_time::{Fit, Heat, HeatColumn, OverTime, RatePoint, RepOverTime, over_time};
-pub use cell::paced::{Paced, Percentile};
+pub use cell::paced::{KindResponse, Paced, Percentile};
 pub use cell::page_cache::PageCache;
 pub use cell::ranks::{Ranks, TeamFacts, fold_ranks};
 pub use cell::rate::Rate;

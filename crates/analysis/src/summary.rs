@@ -1,5 +1,6 @@
 //! A run, summarised: every row, curve, verdict and note that a report shows.
 
+mod caches;
 pub(crate) mod compared;
 mod coverage;
 pub(crate) mod head;

@@ -240,13 +240,16 @@ fn histograms(ends: &[WorkerEnd], trained: Option<&TrainEnd>) -> BTreeMap<String
         let phases = end.recorder.phases_ns.iter().map(|(name, phase_ns)| (*name, phase_ns));
         let paced =
             end.pacer.iter().flat_map(|end| [("response_ns", &end.response_ns), ("lag_ns", &end.lag_ns)]);
+        let responses = end.pacer.iter().filter_map(|end| end.apart.as_ref());
+        let responses = responses
+            .flat_map(|apart| [("response_read_ns", &apart.read_ns), ("response_write_ns", &apart.write_ns)]);
         // By name: workers of one repetition have the same phases, but a queue that could not be opened has none.
         let service = std::iter::once(("service_ns", &end.recorder.service_ns));
         let apart = end.recorder.apart.iter();
         let apart = apart
             .flat_map(|apart| [("service_read_ns", &apart.read_ns), ("service_write_ns", &apart.write_ns)]);
         let attempts = end.attempts.iter().map(|attempts| ("attempt_ns", &attempts.attempt_ns));
-        for (name, part) in service.chain(apart).chain(phases).chain(paced).chain(attempts) {
+        for (name, part) in service.chain(apart).chain(phases).chain(paced).chain(responses).chain(attempts) {
             match sums.get_mut(name) {
                 Some(sum) => sums::add(sum, part),
                 None => drop(sums.insert(name, part.clone())),

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use backend::Completion;
 use hdrhistogram::Histogram;
-use plan::{Arrivals, Pace, Rate};
+use plan::{Arrivals, Operation, Pace, Rate};
 
 use crate::timetable::Timetable;
 use crate::window::Window;
@@ -98,6 +98,14 @@ pub(crate) struct Pacer<'a> {
     clamped: u64,
     lag_ns: Histogram<u64>,
     response_ns: Histogram<u64>,
+    apart: Option<ResponsesApart>,
+}
+
+/// The same of reads and of writes, each by itself.
+#[derive(Debug)]
+pub(crate) struct ResponsesApart {
+    pub(crate) read_ns: Histogram<u64>,
+    pub(crate) write_ns: Histogram<u64>,
 }
 
 /// What a worker counted of the arrivals inside the window.
@@ -115,6 +123,8 @@ pub(crate) struct PacerEnd {
     pub(crate) lag_ns: Histogram<u64>,
     /// From the intended time to the end, of those that were issued and ended well.
     pub(crate) response_ns: Histogram<u64>,
+    /// Of a mix.
+    pub(crate) apart: Option<ResponsesApart>,
 }
 
 impl<'a> Pacer<'a> {
@@ -134,7 +144,14 @@ impl<'a> Pacer<'a> {
             clamped: 0,
             lag_ns: record::new_interval_histogram(),
             response_ns: record::new_histogram(),
+            apart: None,
         }
+    }
+
+    /// The same, which keeps what reads and what writes take apart where there are both.
+    pub(crate) fn of(self, operation: Operation) -> Self {
+        let new = || ResponsesApart { read_ns: record::new_histogram(), write_ns: record::new_histogram() };
+        Self { apart: (operation == Operation::Mix).then(new), ..self }
     }
 
     /// What is due at `now_ns`, for a worker that has a free slot.
@@ -155,7 +172,7 @@ impl<'a> Pacer<'a> {
     }
 
     /// An operation that was meant to begin at `intended_ns` ended, and its slot is free.
-    pub(crate) fn done(&mut self, completion: &Completion, intended_ns: u64) {
+    pub(crate) fn done(&mut self, completion: &Completion, intended_ns: u64, written: bool) {
         let done_ns = completion.stamps.done_ns;
         // By the completion's stamp and not by when it was seen.
         self.free_since_ns.push_back(done_ns);
@@ -164,6 +181,10 @@ impl<'a> Pacer<'a> {
             let response_ns = done_ns - intended_ns;
             self.clamped += u64::from(response_ns > self.response_ns.high());
             self.response_ns.saturating_record(response_ns.max(1));
+            if let Some(apart) = &mut self.apart {
+                let own_ns = if written { &mut apart.write_ns } else { &mut apart.read_ns };
+                own_ns.saturating_record(response_ns.max(1));
+            }
         }
     }
 
@@ -172,8 +193,8 @@ impl<'a> Pacer<'a> {
         if let Some(intended_ns) = self.held_ns.take_if(|ns| now_ns.saturating_sub(*ns) > AWAY_NS) {
             self.give_up(intended_ns, now_ns);
         }
-        let Self { arrivals, given_up, clamped, held_ns, lag_ns, response_ns, .. } = self;
-        PacerEnd { arrivals, given_up, clamped, held_ns, lag_ns, response_ns }
+        let Self { arrivals, given_up, clamped, held_ns, lag_ns, response_ns, apart, .. } = self;
+        PacerEnd { arrivals, given_up, clamped, held_ns, lag_ns, response_ns, apart }
     }
 
     /// Whether an arrival whose time has come is issued.

@@ -307,7 +307,7 @@ fn timing<'a>(
 ) -> Timing<'a> {
     if let Some(paced) = &issue.paced {
         sharpen_timers();
-        let pacer = Pacer::new(paced, window, depth, spec.clock.runs_by_itself());
+        let pacer = Pacer::new(paced, window, depth, spec.clock.runs_by_itself()).of(spec.cell.operation());
         return Timing::Paced(Box::new(pacer));
     }
     let Some(train) = &issue.train else { return Timing::AtOnce };

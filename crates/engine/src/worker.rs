@@ -153,7 +153,7 @@ impl Worker<'_> {
             let origin = Origin { epoch: slot.epoch, from_tier: false, written: slot.writes };
             record(&mut recorder, &completion, origin, &slot, &self.window);
             if let Some(pacer) = self.load.pacer() {
-                pacer.done(&completion, slot.intended_ns);
+                pacer.done(&completion, slot.intended_ns, slot.writes);
             }
             if let Some(trainer) = self.load.trainer() {
                 trainer.done(&completion, slot.issued(&completion));
@@ -356,7 +356,7 @@ impl Worker<'_> {
                 storm.failed(completion.stamps.done_ns, recorder.consecutive_errors());
             }
             if let Some(pacer) = self.load.pacer() {
-                pacer.done(&completion, self.slots[completion.token as usize].intended_ns);
+                pacer.done(&completion, self.slots[completion.token as usize].intended_ns, written);
             }
             // Only of the warm-up: comparing a block costs as much as reading it from the page cache.
             if recorder.looked_at() < VERIFIED_PER_WORKER && completion.stamps.done_ns < self.window.open_ns {

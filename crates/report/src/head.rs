@@ -265,20 +265,27 @@ pub(crate) fn ran(summary: &Summary) -> String {
         Some(elapsed_ns) => feed::format_duration_ns(elapsed_ns),
         None => "cut".to_owned(),
     };
-    format!("{cells} x {}, interleaved, {length}{}", head.repetitions, ceiling(head))
+    let operation = operation(summary.cells.iter().map(|one| &one.cell));
+    format!("{cells} x {}, interleaved, {length}{}", head.repetitions, ceiling(head, operation))
 }
 
-fn ceiling(head: &analysis::Head) -> String {
-    let direct = head.ceiling_ops_per_s.map(|of| range(of, reads_per_s));
+/// What cells do over and over, in one word.
+fn operation<'a>(mut cells: impl Iterator<Item = &'a record::Cell>) -> &'static str {
+    let writes = |cell: &record::Cell| cell.operation.known().is_some_and(feed::Operation::writes_blocks);
+    if cells.any(writes) { "operation" } else { "read" }
+}
+
+fn ceiling(head: &analysis::Head, operation: &str) -> String {
+    let direct = head.ceiling_ops_per_s.map(|of| range(of, |rate| per_s(rate, operation)));
     let copied = head.ceiling_bps.map(|of| format!("{} copied", range(of, feed::format_bps)));
     let both: Vec<String> = direct.into_iter().chain(copied).collect();
     if both.is_empty() { String::new() } else { format!("; null ceiling {}", both.join(", ")) }
 }
 
-fn reads_per_s(rate: f64) -> String {
+fn per_s(rate: f64, operation: &str) -> String {
     match rate {
-        1e6.. => format!("{:.1} M reads/s", rate / 1e6),
-        _ => format!("{:.0} k reads/s", rate / 1e3),
+        1e6.. => format!("{:.1} M {operation}s/s", rate / 1e6),
+        _ => format!("{:.0} k {operation}s/s", rate / 1e3),
     }
 }
 
@@ -307,16 +314,18 @@ pub(crate) fn panel_line(panel: &Panel) -> String {
 }
 
 /// `31 GB/s, 270,000 reads/s at depth 128, 150 ns CPU per read: this client without storage`.
-pub(crate) fn ceiling_sentence(ceiling: &analysis::CeilingFigures) -> String {
+pub(crate) fn ceiling_sentence(summary: &Summary, ceiling: &analysis::CeilingFigures) -> String {
     let Some(fastest) = ceiling.fastest else {
         return "not measured".to_owned();
     };
+    let of_target = summary.cells.iter().map(|one| &one.cell).filter(|cell| cell.target == ceiling.target);
+    let operation = operation(of_target);
     let cpu = fastest
         .cpu_ns_per_op
-        .map(|ns| format!(", {} CPU per read", feed::format_duration_ns(ns.round() as u64)))
+        .map(|ns| format!(", {} CPU per {operation}", feed::format_duration_ns(ns.round() as u64)))
         .unwrap_or_default();
     format!(
-        "{}, {} reads/s at depth {}{cpu}: this client without storage",
+        "{}, {} {operation}s/s at depth {}{cpu}: this client without storage",
         feed::format_bps(fastest.bps),
         feed::format_count(fastest.ops_per_s),
         fastest.queue_depth
@@ -375,9 +384,20 @@ mod tests {
 
     #[test]
     fn a_range_names_its_unit_once_where_both_ends_share_it() {
+        let reads_per_s = |rate| per_s(rate, "read");
         assert_eq!(range((5.8e6, 15.2e6), reads_per_s), "5.8 to 15.2 M reads/s");
         assert_eq!(range((580e3, 15.2e6), reads_per_s), "580 k reads/s to 15.2 M reads/s");
         assert_eq!(range((270e3, 275e3), reads_per_s), "275 k reads/s");
         assert_eq!(range((12e9, 31e9), feed::format_bps), "12 to 31 GB/s");
+    }
+
+    #[test]
+    fn what_writes_too_has_a_ceiling_of_operations() {
+        let of = |does: &str| {
+            let mut cell = record::testing::cell("c", "disk", 8);
+            cell.operation = does.into();
+            operation(std::iter::once(&cell))
+        };
+        assert_eq!(["read", "write", "mix"].map(of), ["read", "operation", "operation"]);
     }
 }

@@ -117,7 +117,7 @@ fn verdicts<'a>(summary: &Summary) -> Vec<Block<'a>> {
         weight: Weight::Ceiling,
         word: "CEILING",
         target: ceiling.target.clone(),
-        sentences: vec![head::ceiling_sentence(ceiling)],
+        sentences: vec![head::ceiling_sentence(summary, ceiling)],
     });
     let mut verdicts: Vec<Verdict> = judged.chain(unjudged).chain(ceilings).collect();
     // Over all verdicts and not in each: the first that is read explains the word.

@@ -34,10 +34,8 @@ pub(crate) fn of_run(run: &Run, lines: &Lines<'_>) -> Vec<DatasetFigures> {
     let is_storage = |name: &str| run.targets.iter().any(|target| target.name == name && target.storage);
     let of_dataset = |(index, dataset): (usize, &Dataset)| {
         // The null target answers without reading, and neither names nor checkpoints are bytes of the dataset.
-        let reads = |cell: &&Cell| {
-            let reads = operation::moves_samples(cell) && !operation::is_write(cell);
-            is_storage(&cell.target) && (reads || is_copy(cell))
-        };
+        let reads =
+            |cell: &&Cell| is_storage(&cell.target) && (operation::reads_any_samples(cell) || is_copy(cell));
         let cells = || run.cells.iter().filter(move |cell| cell.dataset == index).filter(reads);
         let mut access: Vec<String> = cells().map(|cell| cell.access.to_string()).collect();
         access.sort();

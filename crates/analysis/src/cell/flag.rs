@@ -4,6 +4,8 @@ mod gravity;
 
 use std::collections::BTreeMap;
 
+use feed::Flow;
+
 use crate::cell::crowd::Crowd;
 use crate::cell::gap::Gap;
 use crate::cell::slow_rank::SlowRanks;
@@ -80,6 +82,13 @@ pub enum Flag {
         repetitions: u32,
         /// The shortest window.
         window_ns: u64,
+    },
+    /// Windows of a mix so short that nothing fell into them of what it reads, or of what it writes.
+    OneSided {
+        /// Which of both was not there.
+        kind: Flow,
+        /// How many repetitions.
+        repetitions: u32,
     },
     /// So few reads for the depth that chance or the rhythm of the queue decides how many fall into a window:
     /// repetitions may then agree on a wrong rate.
@@ -417,6 +426,7 @@ impl Flag {
             | Self::NotBypassed { .. }
             | Self::NotDropped { .. }
             | Self::TooShort { .. }
+            | Self::OneSided { .. }
             | Self::FewTurns { .. }
             | Self::FewSteps { .. }
             | Self::DatasetChanged

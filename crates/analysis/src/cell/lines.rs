@@ -13,6 +13,8 @@ pub(crate) struct Lines<'a> {
     pub(crate) reps: Vec<&'a Rep>,
     /// Repetitions of other variants than the one summarised.
     pub(crate) other_variants: usize,
+    /// Lines that have the same repetition as another.
+    pub(crate) twice: usize,
     /// Repetitions that met an outage, and whether another was made in their place.
     pub(crate) met_outages: Vec<(&'a Rep, bool)>,
     pub(crate) ceilings: Vec<&'a Ceiling>,
@@ -25,7 +27,7 @@ pub(crate) struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     pub(crate) fn of(record: &'a RunRecord) -> Self {
-        let OfRecord { reps, other_variants, met_outages } = repetitions::of_record(record);
+        let OfRecord { reps, other_variants, twice, met_outages } = repetitions::of_record(record);
         let ceilings = record.lines.iter().filter_map(|line| match line {
             Line::Ceiling(ceiling) => Some(ceiling),
             _ => None,
@@ -46,7 +48,7 @@ impl<'a> Lines<'a> {
         // would call it complete.
         let is_ended = record.segments.is_empty() || matches!(record.lines.last(), Some(Line::End(_)));
         let end = ends.last().copied().filter(|_| is_ended);
-        Self { reps, other_variants, met_outages, ceilings, by_cell, end, ends }
+        Self { reps, other_variants, twice, met_outages, ceilings, by_cell, end, ends }
     }
 
     /// The repetitions of a cell, found without looking at those of others.

@@ -3,7 +3,7 @@
 use feed::Operation;
 use record::{Cell, Rep, counter};
 
-use crate::cell::counters::counted;
+use crate::cell::counters::{counted, errors};
 use crate::cell::rate::Rate;
 
 /// Share of writes in what a cell is to move, above 0 and below 1; `None` of cells that do not read and write both.
@@ -12,13 +12,21 @@ pub(crate) fn share(cell: &Cell) -> Option<f64> {
     Some(f64::from(percent) / 100.0)
 }
 
+/// Whether a cell is said to read and write both, with a share of writes that cannot be, or none: a damaged record.
+pub(crate) fn lacks_share(cell: &Cell) -> bool {
+    cell.operation == Operation::Mix && share(cell).is_none()
+}
+
 /// Bytes that a repetition of a cell wrote over blocks inside its window; `None` of a mix that does not count them.
 pub(crate) fn written_bytes(cell: &Cell, rep: &Rep) -> Option<u64> {
     match cell.operation.known() {
         Some(Operation::Write) => Some(counted(rep, counter::BYTES)),
-        // More than all that was moved is a damaged record.
-        Some(Operation::Mix) => Some(counted(rep, counter::WRITTEN_BYTES))
-            .filter(|written| *written > 0 && *written <= counted(rep, counter::BYTES)),
+        // More than all that was moved is a damaged record. Nothing is a count too: no write ended in the window.
+        Some(Operation::Mix) => rep
+            .counters
+            .get(counter::WRITTEN_BYTES)
+            .copied()
+            .filter(|written| *written <= counted(rep, counter::BYTES)),
         _ => Some(0),
     }
 }
@@ -46,7 +54,7 @@ const OPS_APART: u64 = 3;
 const FORGIVEN_MAX: f64 = 0.1;
 
 /// How much of what a repetition of a mix moved counts, 0 to 1: what reads and writes come to by the one that got less of its part.
-/// 1 of other cells.
+/// 1 of other cells, and where nothing of the one fell into the window although nothing failed, which is a flag.
 pub(crate) fn part(cell: &Cell, rep: &Rep) -> f64 {
     let Some(write_share) = share(cell) else { return 1.0 };
     let written = written_bytes(cell, rep).unwrap_or(0) as f64;
@@ -54,7 +62,8 @@ pub(crate) fn part(cell: &Cell, rep: &Rep) -> f64 {
     // What was under way as the window opened and closed is in it with one end alone.
     let at_its_ends = (OPS_APART + u64::from(cell.queue_depth)) as f64 * cell.block_bytes as f64;
     let forgiven = at_its_ends.min(FORGIVEN_MAX * write_share.min(1.0 - write_share) * moved);
-    if moved > 0.0 && (written - write_share * moved).abs() > forgiven {
+    let tells = errors(rep) > 0 || (written > 0.0 && written < moved);
+    if moved > 0.0 && tells && (written - write_share * moved).abs() > forgiven {
         feed::formula::mixed_part(moved, written, write_share)
     } else {
         1.0

@@ -37,6 +37,11 @@ pub(crate) fn reads_samples(cell: &Cell) -> bool {
     moves_samples(cell) && !writes_blocks(cell)
 }
 
+/// Whether a cell reads samples of its dataset, alone or beside others that it writes over.
+pub(crate) fn reads_any_samples(cell: &Cell) -> bool {
+    moves_samples(cell) && !is_write(cell)
+}
+
 /// Whether a cell reads or writes samples of its dataset, or blocks of them.
 pub(crate) fn moves_samples(cell: &Cell) -> bool {
     !is_metadata(cell) && !is_transfer(cell)

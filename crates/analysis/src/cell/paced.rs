@@ -15,6 +15,9 @@ pub(crate) const RESPONSE: &str = "response_ns";
 
 // A Poisson schedule always has an arrival under way as the window closes. Counting it as lost would put every paced rate just
 // below the line that it offers.
+/// The same of the reads and of the writes of a mix.
+const KINDS: [&str; 2] = ["response_read_ns", "response_write_ns"];
+
 /// Share of arrivals from which on all count as served.
 const ALL_SERVED: f64 = 0.999;
 
@@ -59,10 +62,21 @@ pub struct Paced {
     pub response_p50: Percentile,
     /// 99th percentile of the same.
     pub response_p99: Percentile,
+    /// The response of reads and of writes; absent of a load that does one of them, and where they were not recorded apart.
+    pub kinds: Option<[KindResponse; 2]>,
     /// 99th percentile of the response of those that were issued; absent below 1,000.
     pub issued_p99_ns: Option<u64>,
     /// 99th percentile of what the client, not a full queue, was late by; absent below 1,000 arrivals.
     pub lag_p99_ns: Option<u64>,
+}
+
+/// How long reads took from the intended time on, or writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KindResponse {
+    /// Those that were issued and ended well.
+    pub served: u64,
+    /// 99th percentile, as if every arrival that was not served had been of this kind: nobody knows which it was.
+    pub p99: Percentile,
 }
 
 /// A percentile over all arrivals.
@@ -100,6 +114,7 @@ impl Paced {
             given_up: sum(counter::GIVEN_UP),
             response_p50: percentile(&response, arrivals, served, 0.50),
             response_p99: percentile(&response, arrivals, served, 0.99),
+            kinds: kinds(merged, arrivals.saturating_sub(served)),
             issued_p99_ns: quantile(&response, 0.99),
             lag_p99_ns: quantile(&lag, 0.99),
         })
@@ -119,6 +134,21 @@ impl Paced {
     pub fn not_served(&self) -> u64 {
         self.arrivals.saturating_sub(self.served)
     }
+}
+
+fn kinds(merged: &Merged<'_>, not_served: u64) -> Option<[KindResponse; 2]> {
+    let of_kind = |name| {
+        let response = merged.named(name);
+        let served = response.len();
+        let arrivals = served.saturating_add(not_served);
+        let p99 = if enough(served, 0.99) {
+            percentile(&response, arrivals, served, 0.99)
+        } else {
+            Percentile::Unknown
+        };
+        KindResponse { served, p99 }
+    };
+    Some(KINDS.map(of_kind)).filter(|kinds| kinds.iter().any(|kind| kind.served > 0))
 }
 
 fn offers(offered_bps: f64, line_bps: f64) -> bool {

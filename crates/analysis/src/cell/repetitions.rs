@@ -1,5 +1,7 @@
 //! Which repetitions of a cell make a throughput point, and what became of the others.
 
+use std::collections::BTreeSet;
+
 use record::{Cell, Measure, Outcome, Rep, Role, RunRecord, counter};
 
 use crate::cell::counters::{counted, errors};
@@ -72,6 +74,8 @@ pub(crate) struct OfRecord<'a> {
     pub(crate) reps: Vec<&'a Rep>,
     /// How many are left to a comparison because they belong to another variant.
     pub(crate) other_variants: usize,
+    /// How many lines were left out because the record has the same repetition before.
+    pub(crate) twice: usize,
     /// Those that met an outage, and whether another was made in their place.
     pub(crate) met_outages: Vec<(&'a Rep, bool)>,
 }
@@ -96,13 +100,18 @@ pub(crate) fn of_record(record: &RunRecord) -> OfRecord<'_> {
     let of_all_variants = reps.len();
     reps.retain(|rep| rep.variant == first);
     let other_variants = of_all_variants - reps.len();
+    let of_variant = reps.len();
+    // A file that was copied together wrongly: counted twice, one measurement would pass for two that agree.
+    let mut known = BTreeSet::new();
+    reps.retain(|rep| known.insert((&rep.cell, rep.role == Role::Confirm, rep.rep, rep.rank, rep.order)));
+    let twice = of_variant - reps.len();
     let met_outages = met_outages(&reps);
     // An outage or a signal ended it; of the latter the run was gone on with.
     // Dropped only where its successor is there: what was not made again is the only word on its round, and its failure counts.
     let is_broken_off = |rep: &Rep| rep.outage.is_some() || rep.outcome == Outcome::Interrupted;
     let all = reps.clone();
     reps.retain(|rep| !(is_broken_off(rep) && is_made_again(rep, &all)));
-    OfRecord { reps, other_variants, met_outages }
+    OfRecord { reps, other_variants, twice, met_outages }
 }
 
 fn met_outages<'a>(reps: &[&'a Rep]) -> Vec<(&'a Rep, bool)> {
@@ -249,6 +258,21 @@ mod tests {
         let record = builder.record();
         let found = of_record(&record);
         assert_eq!((found.reps.len(), found.other_variants, found.reps[0].variant.as_str()), (1, 1, "base"));
+    }
+
+    #[test]
+    fn a_line_that_stands_twice_in_a_record_counts_once() {
+        let mut builder = Builder::new();
+        for number in [0, 1, 1, 1] {
+            builder.push(rep("c", number, 1e9));
+        }
+        // Of another process, made again, of the confirmation: not the same line.
+        builder.push(Rep { rank: 1, ..rep("c", 1, 1e9) });
+        builder.push(Rep { order: 7, ..rep("c", 1, 1e9) });
+        builder.push(Rep { role: Role::Confirm, ..rep("c", 1, 1e9) });
+        let record = builder.record();
+        let found = of_record(&record);
+        assert_eq!((found.reps.len(), found.twice), (5, 2));
     }
 
     #[test]

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use feed::{Access, Cache};
+use feed::{Access, Cache, Flow};
 use record::{Ceiling, Cell, End, Measure, Outcome, Rep, Reread, counter};
 
 use crate::cell::context::Context;
-use crate::cell::counters::counted;
+use crate::cell::counters::{counted, errors};
 use crate::cell::crowd;
 use crate::cell::flag::{Flag, GIVEN_UP_MAX, Gravity, TURNS_MIN};
 use crate::cell::latency::Merged;
+use crate::cell::mix;
 use crate::cell::network;
 use crate::cell::operation;
 use crate::cell::paced::{LAG_SHARE_MAX, Paced, in_flight};
@@ -152,6 +153,7 @@ pub(crate) fn flags(
         cache(cell, storage, used),
         wrong_bytes(&all),
         too_short(used, cell, context.measure),
+        one_sided(used, cell),
         few_turns(used, cell),
         steadiness::within_windows(context, used),
         read_errors(&all),
@@ -300,6 +302,21 @@ fn window_ns_min(rep: &Rep, cell: &Cell, measure: &Measure) -> u64 {
         None if !is_job => READ_NS_MIN,
         planned => WINDOW_NS_MIN.max((planned.unwrap_or(0) as f64 * WINDOW_SHARE_MIN) as u64),
     }
+}
+
+/// What the one part of a mix got in windows that hold nothing of the other says nothing of both.
+fn one_sided(used: &[&Rep], cell: &Cell) -> Option<Flag> {
+    mix::share(cell)?;
+    let without = |kind: Flow| {
+        let moved = |rep: &Rep| {
+            let written = mix::written_bytes(cell, rep).unwrap_or(0);
+            if kind == Flow::Writes { written } else { counted(rep, counter::BYTES) - written }
+        };
+        // Of operations that failed the errors say enough.
+        let repetitions = used.iter().filter(|rep| errors(rep) == 0 && moved(rep) == 0).count() as u32;
+        (repetitions > 0).then_some(Flag::OneSided { kind, repetitions })
+    };
+    without(Flow::Writes).or_else(|| without(Flow::Reads))
 }
 
 fn few_turns(used: &[&Rep], cell: &Cell) -> Option<Flag> {

@@ -126,6 +126,17 @@ pub enum WhyUnmet {
     TooLate(u64),
     /// It needs 1,000 reads.
     FewReads,
+    /// It needs 1,000 of each kind of what a mix does.
+    FewOfKind {
+        /// `reads` or `writes`.
+        kind: &'static str,
+        /// So many of them were measured.
+        count: u64,
+    },
+    /// The responses of reads and of writes keep it together, and were not recorded apart.
+    ResponsesTogether,
+    /// It holds for all that was served, and arrivals that were not may have been reads, or writes, each.
+    NotServedOfKind(&'static str),
 }
 
 /// Why a target has no verdict.

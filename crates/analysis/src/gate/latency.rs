@@ -6,11 +6,13 @@ use super::demand::{AtDepth, Outcome, Requirement, Unmet, WhyUnmet, confirmed, h
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::figures::Figures;
 use crate::cell::flag::{Flag, Gravity};
-use crate::cell::latency::Latency;
 use crate::cell::operation;
-use crate::cell::paced::Percentile;
+use crate::cell::paced::{KindResponse, Percentile};
 use crate::summary::Summary;
 use crate::verdict::{Cause, Verdict};
+
+/// What a mix does, as its phases are called.
+const KINDS: [&str; 2] = ["reads", "writes"];
 
 /// One outcome for the cell that a verdict rests on, or one for each of the target's cells at the depth that the gate
 /// names.
@@ -85,25 +87,59 @@ fn of_figures(
     limit_ns: u64,
     unmet: impl Fn(WhyUnmet) -> Unmet,
 ) -> Outcome {
-    match p99(figures) {
-        Percentile::NotServed => Outcome::Fails(unmet(WhyUnmet::NotServed)),
-        Percentile::At(p99_ns) if p99_ns <= limit_ns => holds_if_steady(Some(cell), unmet),
-        Percentile::At(p99_ns) => Outcome::Fails(unmet(WhyUnmet::TooLate(p99_ns))),
-        Percentile::Unknown => Outcome::Open(unmet(WhyUnmet::FewReads)),
+    match p99(figures, limit_ns) {
+        Ok(p99_ns) if p99_ns <= limit_ns => holds_if_steady(Some(cell), unmet),
+        Ok(p99_ns) => Outcome::Fails(unmet(WhyUnmet::TooLate(p99_ns))),
+        Err(WhyUnmet::NotServed) => Outcome::Fails(unmet(WhyUnmet::NotServed)),
+        Err(why) => Outcome::Open(unmet(why)),
     }
 }
 
-/// What a caller waits for: from the intended time on where there is one, else from the submission on.
-fn p99(figures: &Figures) -> Percentile {
+/// What a caller waits for, or why it is not known: of a mix that of its slower kind.
+fn p99(figures: &Figures, limit_ns: u64) -> Result<u64, WhyUnmet> {
+    let of_all = of_all(figures);
+    // Of what is beyond a limit together one kind is too, by more than its share of it.
+    let is_kept = of_all.as_ref().is_ok_and(|p99_ns| *p99_ns <= limit_ns);
+    if figures.mix.is_none() || of_all == Err(WhyUnmet::NotServed) {
+        return of_all;
+    }
+    let Some(kinds) = kinds(figures) else {
+        return if is_kept { Err(WhyUnmet::ResponsesTogether) } else { of_all };
+    };
+    // A limit holds for reads and for writes: where the one are few the other would hide them.
+    let slower = kinds.iter().filter_map(|kind| kind.as_ref().ok()).copied().max();
+    match slower {
+        Some(p99_ns) if p99_ns > limit_ns => Ok(p99_ns),
+        _ => kinds.into_iter().try_fold(0, |slower, kind| kind.map(|p99_ns| slower.max(p99_ns))),
+    }
+}
+
+/// What a caller waits for, whatever it does: from the intended time on where there is one, else from the submission on.
+fn of_all(figures: &Figures) -> Result<u64, WhyUnmet> {
     // Response and not service time where there is a schedule: service time leaves out the wait of arrivals for a free
     // place, which is coordinated omission (Gil Tene).
-    let of = |latency: &Latency| latency.p99_ns.map_or(Percentile::Unknown, Percentile::At);
-    // A limit holds for reads and for writes: where the one are few the other would hide them.
-    if figures.mix.is_some() && figures.paced.is_none() {
-        let each: Option<Vec<u64>> = figures.phases.iter().map(|kind| kind.latency.p99_ns).collect();
-        let slower = each.and_then(|each| each.into_iter().max());
-        return slower.map_or(Percentile::Unknown, Percentile::At);
+    match figures.paced.map(|paced| paced.response_p99) {
+        None => figures.latency.p99_ns.ok_or(WhyUnmet::FewReads),
+        Some(Percentile::At(p99_ns)) => Ok(p99_ns),
+        Some(Percentile::NotServed) => Err(WhyUnmet::NotServed),
+        Some(Percentile::Unknown) => Err(WhyUnmet::FewReads),
     }
-    let service = of(&figures.latency);
-    figures.paced.map_or(service, |paced| paced.response_p99)
+}
+
+/// The same of reads and of writes; `None` where they were not recorded apart.
+fn kinds(figures: &Figures) -> Option<[Result<u64, WhyUnmet>; 2]> {
+    let Some(paced) = figures.paced else {
+        return Some(KINDS.map(|kind| {
+            let latency = figures.phases.iter().find(|phase| phase.name == kind).map(|phase| phase.latency);
+            let count = latency.map_or(0, |latency| latency.count);
+            latency.and_then(|latency| latency.p99_ns).ok_or(WhyUnmet::FewOfKind { kind, count })
+        }));
+    };
+    let [reads, writes] = paced.kinds?;
+    let of = |kind, response: KindResponse| match response.p99 {
+        Percentile::At(p99_ns) => Ok(p99_ns),
+        Percentile::NotServed => Err(WhyUnmet::NotServedOfKind(kind)),
+        Percentile::Unknown => Err(WhyUnmet::FewOfKind { kind, count: response.served }),
+    };
+    Some([of(KINDS[0], reads), of(KINDS[1], writes)])
 }

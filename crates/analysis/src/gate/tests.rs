@@ -236,6 +236,62 @@ fn a_depth_that_was_not_measured_misses_and_one_in_doubt_is_not_decided() {
     assert_eq!(missed(failed), of_x(WhyUnmet::Unmeasured(gone())));
 }
 
+/// A gate on the latency of a mix, of which so many reads and writes took a time each.
+fn gate_of_mix(limit_ns: u64, kinds: [(u64, u64); 2], edit: impl FnOnce(&mut Builder)) -> GateResult {
+    gate_of(&[1.1; 3], |b| {
+        b.run.gate.p99_ns = Some(limit_ns);
+        b.run.need = crate::fixture::need_in_bytes(0.7 * Builder::LINE_BPS);
+        b.run.need.utilization = 1.0;
+        b.run.need.write_bytes_per_s = Some(0.3 * Builder::LINE_BPS);
+        b.edit_cell("c", |cell| {
+            cell.operation = "mix".into();
+            cell.write_percent = Some(30);
+        });
+        edit(b);
+        b.edit_reps("c", |rep| {
+            let written = rep.counters["bytes"] / 10 * 3;
+            rep.counters.insert("written_bytes".to_owned(), written);
+            for (name, (count, ns)) in ["service_read_ns", "service_write_ns"].into_iter().zip(kinds) {
+                let mut histogram = record::new_histogram();
+                histogram.record_n(ns, count).unwrap();
+                rep.histograms.insert(name.to_owned(), record::encode(&histogram));
+            }
+        });
+    })
+}
+
+#[test]
+fn a_limit_on_latency_holds_for_reads_and_for_writes() {
+    let mixed = |writes, ns| gate_of_mix(2_500_000, [(10_000, 1_000_000), (writes, ns)], |_| {});
+    assert_eq!(mixed(5_000, 2_000_000), GateResult::Met);
+    assert!(matches!(missed(mixed(5_000, 9_000_000))[0].why, WhyUnmet::TooLate(_)));
+    // Three repetitions of 100.
+    let few = WhyUnmet::FewOfKind { kind: "writes", count: 300 };
+    assert_eq!(open(mixed(100, 2_000_000))[0].why, few);
+}
+
+#[test]
+fn responses_of_reads_and_writes_together_decide_no_gate() {
+    let paced = |b: &mut Builder| b.pace("c", 1.0, 1.0);
+    let found = open(gate_of_mix(2_500_000, [(10_000, 1_000_000), (5_000, 1_000_000)], paced));
+    let p99 = found.iter().find(|one| matches!(one.requirement, Requirement::P99 { .. })).unwrap();
+    assert_eq!(p99.why, WhyUnmet::ResponsesTogether);
+    // Recorded apart they do: no read is late, and a tenth of what is written is.
+    let apart = |write_ns: u64| {
+        let apart = move |b: &mut Builder| {
+            b.pace("c", 1.0, 1.0);
+            b.edit_reps("c", |rep| {
+                for (name, ns) in [("response_read_ns", 1_000_000), ("response_write_ns", write_ns)] {
+                    rep.histograms.insert(name.to_owned(), record::testing::histogram(ns, 4_000));
+                }
+            });
+        };
+        gate_of_mix(2_500_000, [(10_000, 1_000_000), (5_000, 1_000_000)], apart)
+    };
+    let is_late = |result: GateResult| matches!(result, GateResult::Missed(_));
+    assert_eq!([1_000_000, 9_000_000].map(|ns| is_late(apart(ns))), [false, true]);
+}
+
 fn demands_at(of_line: f64, edit: impl FnOnce(&mut record::Gate)) -> Vec<Demand> {
     let mut builder = confirmed_at(&[of_line; 3]);
     edit(&mut builder.run.gate);

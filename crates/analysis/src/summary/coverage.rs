@@ -2,20 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use record::{RunRecord, Target, counter};
+use record::{RunRecord, counter};
 
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::cells::Cells;
 use crate::cell::counters::counted;
-use crate::cell::facts::{fact, has_own_cache, has_server};
+use crate::cell::facts::fact;
 use crate::cell::flag::Flag;
 use crate::cell::gap::GapCause;
 use crate::cell::lines::Lines;
 use crate::cell::operation;
 use crate::cell::training::predicted::{COPY, STATED_COST};
 use crate::summary::not_tested::NotTested;
-use crate::summary::{outages, surroundings};
-use crate::verdict::tiers::{self, CacheBelow, is_of_first_format, is_read_again};
+use crate::summary::{caches, outages, surroundings};
+use crate::verdict::tiers;
 use crate::verdict::{Judged, Source, Verdict};
 
 /// Time under load from which on burst credits of the usual volumes are spent: 3,000 operations per second for 30 minutes
@@ -29,12 +29,7 @@ pub(crate) fn of_run(source: &Source<'_>, judged: &Judged) -> Vec<NotTested> {
     // A need that is not known asks for no hosts.
     let hosts = cells.need.as_ref().map_or(1, |need| need.hosts);
     list.extend((hosts > 1).then_some(NotTested::Hosts { hosts }));
-    let caches = if is_of_first_format(record) {
-        caches_of_first_format(&cells)
-    } else {
-        tiers::open_below(record, &cells)
-    };
-    list.extend((!caches.is_empty()).then_some(NotTested::CachesBelow { caches }));
+    list.extend(caches::of_run(record, &cells, &judged.verdicts));
     let backing_file = |path: &str| NotTested::BackingFile { path: path.to_owned() };
     // Beside the caches and not among them: no size of a dataset excludes this machine's own memory.
     list.extend(tiers::backing_files(&cells).into_iter().map(backing_file));
@@ -52,9 +47,11 @@ pub(crate) fn of_run(source: &Source<'_>, judged: &Judged) -> Vec<NotTested> {
     if cells.need.as_ref().is_ok_and(|need| !need.asks_rate()) {
         return list;
     }
-    // Nor are writes. Flash that was not written full before has erased blocks to spare, and runs out of them later.
-    if cells.need.as_ref().is_ok_and(|need| need.flow() != feed::Flow::Reads) {
-        list.push(NotTested::SteadyFlash);
+    let flow = cells.need.as_ref().map_or(feed::Flow::Reads, |need| need.flow());
+    // Flash that was not written full before has erased blocks to spare, and runs out of them later.
+    list.extend((flow != feed::Flow::Reads).then_some(NotTested::SteadyFlash));
+    // Nor are writes alone.
+    if flow == feed::Flow::Writes {
         return list;
     }
     list.extend(opening(lines, &cells, judged));
@@ -130,40 +127,18 @@ fn reads_files_held_open(cells: &Cells<'_>) -> bool {
         target.is_some_and(|target| fact(target, "device_node").is_some())
     };
     let mut shown = cells.all.iter().filter(|cell| cell.storage || !any_storage);
-    cells.all.is_empty() || shown.any(|cell| operation::reads_samples(&cell.cell) && !is_device(cell))
+    cells.all.is_empty() || shown.any(|cell| operation::reads_any_samples(&cell.cell) && !is_device(cell))
 }
 
 /// Reads of files that are held open which opened theirs.
 fn opens(lines: &Lines<'_>, cells: &Cells<'_>) -> u64 {
     let is_held_open = |cell: &&CellSummary| {
-        cell.storage && operation::reads_samples(&cell.cell) && !operation::is_whole_file(&cell.cell)
+        cell.storage && operation::reads_any_samples(&cell.cell) && !operation::is_whole_file(&cell.cell)
     };
     let names: BTreeSet<&str> =
         cells.all.iter().filter(is_held_open).map(|cell| cell.cell.cell.as_str()).collect();
     let reps = names.into_iter().flat_map(|name| lines.of_cell(name));
     reps.map(|rep| counted(rep, counter::OPENS)).sum()
-}
-
-/// The caches behind the page cache that may have held what was read again, as records of format 1.0 tell of them; none
-/// when nothing was.
-fn caches_of_first_format(cells: &Cells<'_>) -> Vec<(CacheBelow, Vec<String>)> {
-    if !cells.datasets.iter().any(|dataset| dataset.reads_repeat) {
-        return Vec::new();
-    }
-    let is_again = |target: &&Target| target.storage && is_read_again(cells, target);
-    let targets: Vec<&Target> = cells.targets.iter().filter(is_again).collect();
-    let mut caches = vec![(CacheBelow::DeviceOrHypervisor, Vec::new())];
-    let mut add = |cache: CacheBelow, is_kind: fn(&str) -> bool| {
-        let is_of_kind = |target: &&&Target| fact(target, "file_system").is_some_and(is_kind);
-        let names: Vec<String> =
-            targets.iter().filter(is_of_kind).map(|target| target.name.clone()).collect();
-        if !names.is_empty() {
-            caches.push((cache, names));
-        }
-    };
-    add(CacheBelow::FileSystem, has_own_cache);
-    add(CacheBelow::Server, has_server);
-    caches
 }
 
 fn is_client_limited(cell: &CellSummary) -> bool {

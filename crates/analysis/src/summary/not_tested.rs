@@ -10,10 +10,17 @@ pub enum NotTested {
         /// So many at once.
         hosts: u32,
     },
-    /// Caches below the client that may have served what was read again.
+    /// Caches below the client that may have served what was read.
     CachesBelow {
         /// Each with the targets that it lies below; none where it may lie below any.
         caches: Vec<(CacheBelow, Vec<String>)>,
+        /// Whether bytes were read again; else they were written before the run, and read once.
+        read_again: bool,
+    },
+    /// Writes that are kept: of those that were made nothing was promised.
+    Kept {
+        /// Targets that may hold in memory alone what was written.
+        targets: Vec<String>,
     },
     /// What lies below a loop device.
     BackingFile {

@@ -126,6 +126,11 @@ pub enum Note {
         /// How many.
         repetitions: usize,
     },
+    /// Lines of the record that have the same repetition as another, and count no more.
+    Twice {
+        /// How many.
+        lines: usize,
+    },
     /// What the source of the need says of it.
     Caveat(String),
     /// Several processes measured together, or this one is one of several.

@@ -52,6 +52,8 @@ pub(crate) fn of_run(source: &Source<'_>) -> Vec<Note> {
     notes.extend(pressure::of_run(lines, &cells, cores_online).map(Note::Pressure));
     let repetitions = lines.other_variants;
     notes.extend((repetitions > 0).then_some(Note::OtherVariants { repetitions }));
+    let lines = lines.twice;
+    notes.extend((lines > 0).then_some(Note::Twice { lines }));
     notes.extend(record.run.need.caveats.iter().cloned().map(Note::Caveat));
     notes
 }

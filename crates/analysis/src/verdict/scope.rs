@@ -36,7 +36,8 @@ pub struct Scope {
     pub hosts_measured: u32,
     /// Hosts that are asked about: those of the need, or the one that measures.
     pub hosts_needed: u32,
-    /// Caches between this client's own memory and the storage that may have served reads.
+    /// Caches between this client's own memory and the storage that may have served what was read, or may hold in memory alone
+    /// what was written.
     pub caches_open: Vec<CacheBelow>,
     /// Caches there that cannot have served them.
     pub caches_excluded: Vec<CacheBelow>,
@@ -117,7 +118,8 @@ impl Scope {
     pub(crate) fn of(source: &Source<'_>, target: &Target, cell: &CellSummary) -> Self {
         let (run, lines) = (&source.record.run, source.lines);
         let need = source.cells.need.as_ref().ok();
-        let (caches_open, caches_excluded) = tiers::caches_of(source.record, &source.cells, target);
+        let (caches_open, caches_excluded) =
+            tiers::caches_of(source.record, &source.cells, target, &cell.cell);
         let of_target = run.cells.iter().filter(|one| one.target == target.name);
         let reps = || of_target.clone().flat_map(|one| lines.of_cell(&one.cell));
         // Fresh rounds alone: the interleaved ones chose the cell, and no verdict rests on them.

@@ -14,6 +14,7 @@ use super::source::Source;
 use super::{Verdict, checkpoint_needs, checkpointed, decision};
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::cells::Cells;
+use crate::cell::mix;
 use crate::cell::operation;
 use crate::choice;
 
@@ -51,6 +52,11 @@ pub enum NoVerdict {
         asked: Flow,
         /// What was done instead.
         operations: Vec<String>,
+    },
+    /// The need asks for reads and writes at once, and the record of what did both has no share of writes that could be.
+    NoShare {
+        /// What it has, percent; absent where it has none.
+        percent: Option<u8>,
     },
     /// The need asks for checkpoints alone, and none is written there.
     NothingAsked,
@@ -179,6 +185,11 @@ fn no_verdict(cells: Cells<'_>, target: &str) -> Option<NoVerdict> {
         (!operations.is_empty()).then(|| operations.into_iter().collect())
     };
     let asked = cells.need.as_ref().map_or(Flow::Reads, feed::Need::flow);
+    if asked == Flow::Both
+        && let Some(mix) = of_target().find(|one| one.is_measured() && mix::lacks_share(&one.cell))
+    {
+        return Some(NoVerdict::NoShare { percent: mix.cell.write_percent });
+    }
     let is_other =
         |cell: &record::Cell| !operation::is_metadata(cell) && !operation::is_asked_for(cell, asked);
     let moved = operations(&is_other).map(|operations| NoVerdict::OthersMoved { asked, operations });

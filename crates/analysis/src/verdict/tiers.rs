@@ -1,6 +1,6 @@
 //! The caches between the reads and the storage, tier by tier: what was proven of each, and what was not.
 
-use record::{Line, RunRecord, Target};
+use record::{Cell, Line, RunRecord, Target};
 
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::cells::Cells;
@@ -156,7 +156,7 @@ fn of_target(record: &RunRecord, cells: &Cells<'_>, target: &Target) -> Vec<Cach
     all.map(|known| CacheTier { target: target.name.clone(), known }).collect()
 }
 
-fn measured<'a>(cells: &Cells<'a>, target: &Target) -> impl Iterator<Item = &'a CellSummary> {
+pub(crate) fn measured<'a>(cells: &Cells<'a>, target: &Target) -> impl Iterator<Item = &'a CellSummary> {
     let name = target.name.clone();
     let of_target = cells.all.iter().filter(move |cell| cell.cell.target == name);
     of_target.filter(|cell| cell.is_measured())
@@ -206,7 +206,7 @@ fn names(cells: &[&CellSummary]) -> Option<NamesKnown> {
 }
 
 /// The tiers below this client's own memory.
-fn below(record: &RunRecord, target: &Target) -> Vec<CacheBelow> {
+pub(crate) fn below(record: &RunRecord, target: &Target) -> Vec<CacheBelow> {
     let kind = fact(target, "file_system").unwrap_or_default();
     let mut tiers = Vec::new();
     if has_own_cache(kind) {
@@ -251,44 +251,60 @@ fn excluded(record: &RunRecord, target: &Target) -> Option<BelowKnown> {
     (times >= WORKING_SET_MIN).then_some(BelowKnown::Excluded { times, memory_bytes })
 }
 
-/// Caches below the client that may have served reads of a target, and those that cannot have: where no byte was read
+/// What the caches below a client may have done for a cell: all that is said of them beside a verdict follows from this.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BelowCell {
+    /// What they may have served of what it reads.
+    pub(crate) served: Option<Served>,
+    /// Whether they may hold in memory alone what it writes.
+    pub(crate) holds: bool,
+}
+
+/// What a cache may have served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Served {
+    /// What had been read before.
+    ReadAgain,
+    /// What was written before the run.
+    // Generated data were just written through it, even if no byte is read twice.
+    JustWritten,
+}
+
+impl BelowCell {
+    pub(crate) fn of(record: &RunRecord, cells: &Cells<'_>, target: &Target, cell: &Cell) -> Self {
+        let served = if !operation::reads_bytes(cell) || excluded(record, target).is_some() {
+            None
+        } else if is_read_again(cells, target) {
+            Some(Served::ReadAgain)
+        } else {
+            is_generated(record, target).then_some(Served::JustWritten)
+        };
+        // Of what is kept when it ends no cache stands in for the storage.
+        Self { served, holds: operation::writes_blocks(cell) && !operation::is_kept(cell) }
+    }
+
+    fn is_open(self) -> bool {
+        self.served.is_some() || self.holds
+    }
+}
+
+/// Caches below the client that may stand for the storage in what a cell does, and those that cannot: where no byte was read
 /// twice of data that were there before the run, and where the user says how much memory a server has and the dataset is
-/// a multiple of it.
+/// a multiple of it. None of either for writes that are kept.
 pub(crate) fn caches_of(
     record: &RunRecord,
     cells: &Cells<'_>,
     target: &Target,
+    cell: &Cell,
 ) -> (Vec<CacheBelow>, Vec<CacheBelow>) {
-    // Data written before the run may lie in a cache below even if no byte is read twice: generated data were just
-    // written through it.
-    let read_once = !is_read_again(cells, target) && !is_generated(record, target);
-    let is_excluded = read_once || excluded(record, target).is_some();
-    below(record, target).into_iter().partition(|_| !is_excluded)
+    let is_open = BelowCell::of(record, cells, target, cell).is_open();
+    let tiers = if is_open || operation::reads_bytes(cell) { below(record, target) } else { Vec::new() };
+    tiers.into_iter().partition(|_| is_open)
 }
 
 fn is_generated(record: &RunRecord, target: &Target) -> bool {
     let mut datasets = record.run.datasets.iter().filter(|dataset| dataset.target == target.name);
     datasets.any(|dataset| dataset.source == "generate")
-}
-
-/// The tiers below the client that may have served what was read again, with their targets; none when nothing was.
-pub(crate) fn open_below(record: &RunRecord, cells: &Cells<'_>) -> Vec<(CacheBelow, Vec<String>)> {
-    if !cells.datasets.iter().any(|dataset| dataset.reads_repeat) {
-        return Vec::new();
-    }
-    let again = |target: &&Target| target.storage && is_read_again(cells, target);
-    let mut tiers: Vec<(CacheBelow, Vec<String>)> = Vec::new();
-    for target in cells.targets.iter().filter(again) {
-        let tiers_of_target =
-            if excluded(record, target).is_none() { below(record, target) } else { Vec::new() };
-        for tier in tiers_of_target {
-            match tiers.iter_mut().find(|(known, _)| *known == tier) {
-                Some((_, names)) => names.push(target.name.clone()),
-                None => tiers.push((tier, vec![target.name.clone()])),
-            }
-        }
-    }
-    tiers
 }
 
 /// What lies below each loop device that was measured, which no proof of this run reaches.
@@ -357,7 +373,7 @@ mod tests {
     /// Caches below `disk` that may have served what was read again.
     fn open(caches: &[CacheBelow]) -> NotTested {
         let of = |cache: &CacheBelow| (*cache, vec!["disk".to_owned()]);
-        NotTested::CachesBelow { caches: caches.iter().map(of).collect() }
+        NotTested::CachesBelow { caches: caches.iter().map(of).collect(), read_again: true }
     }
 
     #[test]
@@ -417,7 +433,8 @@ mod tests {
         let summary = summary(&[("file_system", "nfs")], None, once);
         let once = BelowKnown::ReadOnce { generated: true };
         assert_eq!(summary.tiers[1].known, TierKnown::Below { cache: CacheBelow::Server, known: once });
-        assert!(!summary.not_tested.iter().any(|one| matches!(one, NotTested::CachesBelow { .. })));
+        let caches = vec![(CacheBelow::Server, vec!["disk".to_owned()])];
+        assert_eq!(summary.not_tested[0], NotTested::CachesBelow { caches, read_again: false });
     }
 
     #[test]
@@ -447,7 +464,7 @@ mod tests {
         let summary = summary(&[("device", "vda")], Some("kvm"), first);
         assert_eq!(summary.tiers, []);
         let caches = vec![(CacheBelow::DeviceOrHypervisor, Vec::new())];
-        assert_eq!(summary.not_tested[0], NotTested::CachesBelow { caches });
+        assert_eq!(summary.not_tested[0], NotTested::CachesBelow { caches, read_again: true });
     }
 
     #[test]

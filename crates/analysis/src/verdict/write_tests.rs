@@ -144,6 +144,16 @@ fn reads_alone_and_writes_alone_do_not_answer_a_need_of_both() {
 }
 
 #[test]
+fn a_mix_of_a_share_that_cannot_be_is_told_from_none() {
+    for percent in [None, Some(0), Some(100), Some(200)] {
+        let mut damaged = mixed_at(&[5.0; 3], 30, 0.3);
+        damaged.edit_cell("c", |cell| cell.write_percent = percent);
+        let summary = summarise(&damaged.record());
+        assert_eq!(summary.unjudged[0].reason, NoVerdict::NoShare { percent });
+    }
+}
+
+#[test]
 fn a_mix_that_does_not_say_what_it_wrote_is_no_measurement() {
     for written in [None, Some(u64::MAX)] {
         let mut damaged = mixed_at(&[5.0; 3], 30, 0.3);
@@ -153,6 +163,17 @@ fn a_mix_that_does_not_say_what_it_wrote_is_no_measurement() {
         });
         let verdict = reads_of(&damaged);
         assert_eq!(verdict.judgement, Judgement::Uncertain, "{written:?}: {:?}", verdict.cause);
+    }
+}
+
+#[test]
+fn a_window_into_which_no_write_fell_is_too_short_and_no_failure() {
+    for (written, part) in [(0.0, "writes"), (1.0, "reads")] {
+        for of_line in [0.5, 1.5] {
+            let verdict = reads_of(&mixed_at(&[of_line; 3], 30, written));
+            assert!(!verdict.has_failed(), "{part}: {:?}", verdict.cause);
+            assert_eq!(verdict.judgement, Judgement::Uncertain, "{part} at {of_line}: {:?}", verdict.cause);
+        }
     }
 }
 
@@ -300,4 +321,53 @@ fn what_a_short_run_of_writes_leaves_open_is_flash_and_no_decoding() {
     let of_reads = |one: &NotTested| matches!(one, NotTested::Opening { .. } | NotTested::Decode { .. });
     assert!(!summary.not_tested.iter().any(of_reads), "{:?}", summary.not_tested);
     assert!(summary.datasets[0].written_over_bytes > 0.0 && summary.datasets[0].reads == 0);
+}
+
+#[test]
+fn a_mix_leaves_open_what_reads_do_and_flash_too() {
+    let found = summarise(&mixed_at(&[1.1, 1.11, 1.12], 30, 0.3).record()).not_tested;
+    let no_decode = NotTested::Decode { cost: false, checksum: false };
+    for one in [NotTested::SteadyFlash, NotTested::Opening { opens: 0 }, no_decode] {
+        assert!(found.contains(&one), "{one:?}: {found:?}");
+    }
+}
+
+/// Whether `cache open` stands in the row of the verdict, and whether OPEN names a cache.
+fn caches(builder: &Builder) -> (bool, bool) {
+    let summary = summarise(&builder.record());
+    let in_row = summary.verdicts[0].scopes().any(|scope| !scope.caches_open.is_empty());
+    (in_row, summary.not_tested.iter().any(|one| matches!(one, NotTested::CachesBelow { .. })))
+}
+
+#[test]
+fn a_cache_stands_in_the_row_of_a_verdict_where_it_is_said_to_be_open() {
+    let of_format = |mut builder: Builder| {
+        builder.run.format.minor = 12;
+        builder
+    };
+    let mut writes = of_format(written_at(&[1.1, 1.11, 1.12]));
+    assert_eq!(caches(&writes), (false, false), "no cache serves writes that are kept");
+    // Reads beside them, again and again, of which the verdict says nothing.
+    writes.cell("reads", "disk", 8);
+    (0..3).for_each(|number| writes.push(rep("reads", number, Builder::LINE_BPS)));
+    assert_eq!(caches(&writes), (false, false));
+    assert_eq!(caches(&of_format(mixed_at(&[1.1, 1.11, 1.12], 30, 0.3))), (true, true));
+    assert_eq!(caches(&of_format(confirmed_at(&[1.1, 1.11, 1.12]))), (true, true));
+    // Read once each, of data that were just written.
+    let mut once = of_format(mixed_at(&[1.1], 30, 0.3));
+    once.lines.truncate(1);
+    assert_eq!(caches(&once), (true, true));
+}
+
+#[test]
+fn of_writes_of_which_nothing_is_promised_it_is_open_whether_they_are_kept() {
+    let with = |durability: &'static str| {
+        let mut builder = written_at(&[1.1, 1.11, 1.12]);
+        builder.run.format.minor = 12;
+        builder.edit_cell("c", |cell| cell.durability = Some(durability.into()));
+        let found = summarise(&builder.record());
+        let is_open = !found.verdicts[0].scopes().all(|scope| scope.caches_open.is_empty());
+        (is_open, found.not_tested.contains(&NotTested::Kept { targets: vec!["disk".to_owned()] }))
+    };
+    assert_eq!(["none", "data"].map(with), [(true, true), (false, false)]);
 }

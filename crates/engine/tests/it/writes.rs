@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::simulated::{Fault, Step};
 use backend::{ErrorKind, OpError};
-use plan::{Durability, Limit, Mix, Task};
+use plan::{Arrivals, Durability, Limit, Load, Mix, Pace, Rate, Task};
 
 use crate::{MS, Sim, histogram};
 
@@ -93,6 +93,18 @@ fn a_mix_reads_and_writes_its_share_and_counts_both_apart() {
     let written = rep.counters["written_bytes"] / 4096;
     assert!((29..=31).contains(&written) && lens[2].abs_diff(written) <= 1, "{written} of 99, {lens:?}");
     assert!(rep.errors.is_empty() && rep.epochs.is_empty(), "{rep:?}");
+}
+
+#[test]
+fn a_paced_mix_counts_the_responses_of_reads_and_of_writes_apart() {
+    let rate = Rate::Bytes { per_s: 4_096_000.0 };
+    let mut sim = mix(|_| Step::ok(MS / 10));
+    sim.cell.load = Load::Paced(Pace { rate, arrivals: Arrivals::Constant, spin_ns: 0 });
+    let rep = sim.run();
+    let lens =
+        ["response_ns", "response_read_ns", "response_write_ns"].map(|name| histogram(&rep, name).len());
+    assert_eq!((lens[0], lens[1] + lens[2]), (100, 100));
+    assert!((29..=31).contains(&lens[2]), "{lens:?}");
 }
 
 #[test]

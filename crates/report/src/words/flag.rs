@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use analysis::{Bound, CellSummary, Crowd, Flag, GIVEN_UP_MAX, Measurement, STEPS_MIN, TURNS_MIN};
-use feed::{counted_noun, format_bytes, format_duration_ns, group_digits};
+use feed::{Flow, counted_noun, format_bytes, format_duration_ns, group_digits};
 
 use super::share::{percent, utilization};
 use super::{bound, gap, kinds, slow_ranks};
@@ -32,6 +32,10 @@ pub(crate) fn words(flag: &Flag) -> String {
         Flag::NotDropped { resident } => not_as_asked("dropped", "dropping at once", *resident),
         Flag::TooShort { window_ns, .. } => {
             format!("window of {} is too short", format_duration_ns(*window_ns))
+        }
+        Flag::OneSided { kind, .. } => {
+            let kind = if *kind == Flow::Writes { "write" } else { "read" };
+            format!("window too short: no {kind} fell into it")
         }
         Flag::FewTurns { turns, .. } => {
             format!("window of {turns:.1} reads at each place of the queue: {TURNS_MIN:.0} are needed")
@@ -290,6 +294,7 @@ pub(crate) fn advice(flag: &Flag) -> &'static str {
         Flag::NotDropped { resident: None } => "use load.cache = \"bypass\" or \"cold\"",
         Flag::NotDropped { .. } => "read-ahead left pages that no read used: read more, or larger blocks",
         Flag::TooShort { .. } => "use a longer measure.duration, or a larger dataset for a cold cell",
+        Flag::OneSided { .. } => "use a longer measure.duration, or a smaller load.block_size",
         Flag::FewTurns { .. } => {
             "use a longer measure.duration, a smaller load.block_size or a shallower load.queue_depth"
         }

@@ -1,7 +1,7 @@
 //! Demands of a gate that are not known to hold.
 
 use analysis::{AtDepth, NotJudged, Requirement, Unmet, WhyUnmet};
-use feed::{counted_noun, format_duration_ns};
+use feed::{counted_noun, format_duration_ns, group_digits};
 
 use super::share::percent;
 use super::{flag, gap, read_verdict, verdict};
@@ -76,6 +76,15 @@ fn why(of: &WhyUnmet) -> String {
         WhyUnmet::NotServed => "more than 1 % of the arrivals were not served".to_owned(),
         WhyUnmet::TooLate(p99_ns) => format_duration_ns(*p99_ns),
         WhyUnmet::FewReads => "fewer than 1,000 reads were measured".to_owned(),
+        WhyUnmet::FewOfKind { kind, count } => {
+            format!("{} {kind} were measured, 1,000 are needed", group_digits(*count))
+        }
+        WhyUnmet::ResponsesTogether => {
+            "not decided: the response times of reads and of writes were not recorded apart".to_owned()
+        }
+        WhyUnmet::NotServedOfKind(kind) => {
+            format!("not decided: the arrivals that were not served may be more than 1 % of the {kind}")
+        }
     }
 }
 
@@ -149,6 +158,17 @@ mod tests {
                 p99(None),
                 WhyUnmet::FewReads,
                 "p99 at depth 32 against 2.5 ms: fewer than 1,000 reads were measured",
+            ),
+            (
+                p99(None),
+                WhyUnmet::FewOfKind { kind: "writes", count: 812 },
+                "p99 at depth 32 against 2.5 ms: 812 writes were measured, 1,000 are needed",
+            ),
+            (
+                p99(None),
+                WhyUnmet::ResponsesTogether,
+                "p99 at depth 32 against 2.5 ms: not decided: the response times of reads and of writes were not \
+                 recorded apart",
             ),
         ];
         for (requirement, why, expected) in said {

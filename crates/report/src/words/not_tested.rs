@@ -13,9 +13,16 @@ pub(crate) fn all(summary: &Summary) -> Vec<String> {
 fn words(of: &NotTested) -> String {
     match of {
         NotTested::Hosts { hosts } => format!("{hosts} hosts at once"),
-        NotTested::CachesBelow { caches } => {
+        NotTested::CachesBelow { caches, read_again } => {
             let caches: Vec<String> = caches.iter().map(cache).collect();
-            format!("{} not excluded (reads repeat)", caches.join(", "))
+            let why = if *read_again { "reads repeat" } else { "data were written before the run" };
+            format!("{} not excluded ({why})", caches.join(", "))
+        }
+        NotTested::Kept { targets } => {
+            format!(
+                "writes that are kept ({}: may hold in memory alone what was written)",
+                targets.join(", ")
+            )
         }
         NotTested::BackingFile { path } => backing_file(path),
         NotTested::InterfaceRate => "the interface's own limit (its rate is not known)".to_owned(),
@@ -69,7 +76,8 @@ mod tests {
 
     #[test]
     fn each_is_said_in_a_few_words() {
-        let below = |caches: &[(CacheBelow, &[&str])]| NotTested::CachesBelow {
+        let below = |caches: &[(CacheBelow, &[&str])], read_again| NotTested::CachesBelow {
+            read_again,
             caches: caches
                 .iter()
                 .map(|(cache, names)| (*cache, names.iter().map(|name| (*name).to_owned()).collect()))
@@ -79,8 +87,16 @@ mod tests {
         let said = [
             (NotTested::Hosts { hosts: 8 }, "8 hosts at once"),
             (
-                below(&[(CacheBelow::Device, &[]), (CacheBelow::Server, &["a", "b"])]),
+                below(&[(CacheBelow::Device, &[]), (CacheBelow::Server, &["a", "b"])], true),
                 "the device's cache, the server's cache (a, b) not excluded (reads repeat)",
+            ),
+            (
+                below(&[(CacheBelow::Server, &["a"])], false),
+                "the server's cache (a) not excluded (data were written before the run)",
+            ),
+            (
+                NotTested::Kept { targets: vec!["a".to_owned()] },
+                "writes that are kept (a: may hold in memory alone what was written)",
             ),
             (
                 NotTested::BackingFile { path: "/data/disk.img".to_owned() },

@@ -77,6 +77,12 @@ pub(crate) fn words(note: &Note) -> String {
             let repetitions = counted_noun(*repetitions as u64, "repetition");
             format!("not in these figures: {repetitions} of other variants; compare them")
         }
+        Note::Twice { lines: 1 } => {
+            "one line of the record has a repetition again: it counts once".to_owned()
+        }
+        Note::Twice { lines } => {
+            format!("{lines} lines of the record have repetitions again: each counts once")
+        }
         Note::Caveat(caveat) => format!("need: {caveat}"),
         Note::Ranks(of) => ranks(*of),
         Note::Team(of) => team(of),

@@ -260,6 +260,12 @@ pub(crate) fn no_verdict(why: &NoVerdict) -> String {
             };
             format!("{missing} ({}): not judged against the line", operations.join(", "))
         }
+        NoVerdict::NoShare { percent: Some(percent) } => {
+            format!("the record's share of writes is {percent} %: not judged against the line")
+        }
+        NoVerdict::NoShare { percent: None } => {
+            "the record does not say what share was written: not judged against the line".to_owned()
+        }
         NoVerdict::NothingAsked => {
             "the need asks for checkpoints alone, and none is written there".to_owned()
         }

@@ -57,13 +57,13 @@ pub(crate) fn wire(found: &WireFinding) -> String {
             format!("{per_byte:.2} bytes on the wire per byte delivered: {}", wire_cause(*cause))
         }
         WireFinding::Less { per_byte } => format!(
-            "{per_byte:.2} bytes on the wire per byte delivered: the data came compressed, or a count is wrong"
+            "{per_byte:.2} bytes on the wire per byte delivered: the data was compressed on the way, or a count is wrong"
         ),
         WireFinding::OthersReceived { ratio } => format!(
-            "the interface received {ratio:.2} times what the sockets did: others use it too, or segments came again"
+            "the interface carried {ratio:.2} times what the sockets did: others use it too, or segments came again"
         ),
         WireFinding::OtherInterface { ratio } => format!(
-            "the interface received {} of what the sockets did: the storage is reached by another one too",
+            "the interface carried {} of what the sockets did: the storage is reached by another one too",
             percent(*ratio)
         ),
     }

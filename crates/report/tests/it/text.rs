@@ -423,7 +423,7 @@ fn what_does_not_fit_on_the_wire_is_said_once_for_a_target() {
         }
     }
     let report = markdown(&summarise(&record));
-    let lines: Vec<&str> = report.lines().filter(|line| line.contains("the interface received")).collect();
+    let lines: Vec<&str> = report.lines().filter(|line| line.contains("the interface carried")).collect();
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(lines[0].starts_with("- 3 cells of filer2, the most in filer2/nfs3/qd32: "), "{lines:?}");
 }

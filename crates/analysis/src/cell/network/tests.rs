@@ -84,6 +84,35 @@ fn bytes_on_the_wire_agree_or_are_explained() {
     assert_eq!(findings(800_000_000, 0, 10_000), [WireFinding::Less { per_byte: 0.8 }]);
 }
 
+#[test]
+fn bytes_that_were_written_are_held_against_those_that_were_sent() {
+    let found = |operation: &'static str, sent: u64, received: u64| {
+        let mut builder = on_interface(received, sent);
+        builder.edit_cell("c", |cell| {
+            cell.operation = operation.into();
+            cell.write_percent = Some(30).filter(|_| operation == "mix");
+        });
+        builder.edit_reps("c", |rep| {
+            let bytes = rep.counters[counter::BYTES];
+            let counts = [
+                (counter::DELIVERED_BYTES, bytes),
+                (counter::WRITTEN_BYTES, bytes / 10 * 3),
+                (counter::WIRE_RECEIVED_BYTES, received),
+                (counter::WIRE_SENT_BYTES, sent),
+                (counter::MESSAGES, 10_000),
+            ];
+            count(rep, &counts);
+        });
+        let wire = cell(&builder).network.unwrap().wire.unwrap();
+        (format!("{:.2}", wire.per_byte().unwrap()), wire.findings().len())
+    };
+    let bytes = 1_350_000_000_u64;
+    assert_eq!(found("write", bytes / 100 * 101, bytes / 100), ("1.01".to_owned(), 0));
+    assert_eq!(found("write", bytes / 2, bytes / 100), ("0.50".to_owned(), 1));
+    assert_eq!(found("mix", bytes / 10 * 3, bytes / 10 * 7), ("1.00".to_owned(), 0));
+    assert_eq!(found("read", bytes / 100, bytes), ("1.00".to_owned(), 0));
+}
+
 fn on_interface(received_bytes: u64, sent_bytes: u64) -> Builder {
     remote(move |rep| {
         rep.system.network = Some(Network {
@@ -474,7 +503,7 @@ fn the_clients_page_cache_takes_no_part_and_the_servers_is_excluded_by_its_size_
     let summary = of_user_space(None);
     assert_eq!(summary.tiers[0].known, TierKnown::PageCache(PageCacheKnown::UserSpace));
     let caches = vec![(CacheBelow::Server, vec!["disk".to_owned()])];
-    let open = NotTested::CachesBelow { caches };
+    let open = NotTested::CachesBelow { caches, read_again: true };
     assert!(summary.not_tested.contains(&open), "{:?}", summary.not_tested);
     // The dataset holds 1 GB.
     assert!(of_user_space(Some(400_000_000)).not_tested.contains(&open));

@@ -1,5 +1,6 @@
 //! Bytes delivered beside those on the wire and those of the interface.
 
+use feed::{Flow, Operation};
 use record::{Cell, Rep, counter};
 
 use crate::cell::counters::counted;
@@ -17,9 +18,11 @@ pub(crate) const LOOPBACK: &str = "lo";
 /// reply has some 600 B of headers, an NFS reply 128 B, and TLS adds 22 B to each 16 KiB.
 const HEADER_BYTES_MAX: f64 = 2_000.0;
 
-/// Bytes of data beside all that was received for them.
+/// Bytes of data beside all that crossed the wire for them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wire {
+    /// Which way the data went.
+    pub flow: Flow,
     /// Bytes of operations that ended well, warm-up included and those that were waited for at the end.
     pub delivered_bytes: u64,
     /// Bytes taken from sockets in the same span.
@@ -30,7 +33,7 @@ pub struct Wire {
     pub wasted_bytes: u64,
     /// Messages sent.
     pub messages: u64,
-    /// Bytes that the interface received by byte of data in the windows; absent where it was not read, on loopback, and
+    /// Bytes that the interface carried the way of the data, by byte of them in the windows; absent where it was not read, on loopback, and
     /// where all windows had fewer than 20 turns of their queue.
     pub interface_per_byte: Option<f64>,
 }
@@ -40,6 +43,7 @@ impl Wire {
         let received_bytes = sum(used, counter::WIRE_RECEIVED_BYTES);
         // Engines whose sockets are not ours count none.
         (received_bytes > 0).then(|| Self {
+            flow: flow(cell),
             delivered_bytes: sum(used, counter::DELIVERED_BYTES),
             received_bytes,
             sent_bytes: sum(used, counter::WIRE_SENT_BYTES),
@@ -49,9 +53,13 @@ impl Wire {
         })
     }
 
-    /// Bytes on the wire by byte delivered in the same span; absent where nothing was (names).
+    /// Bytes that went the way of the data, by byte of these in the same span; absent where there were none (names).
     pub fn per_byte(&self) -> Option<f64> {
-        (self.delivered_bytes > 0).then(|| self.received_bytes as f64 / self.delivered_bytes as f64)
+        (self.delivered_bytes > 0).then(|| self.carried_bytes() as f64 / self.delivered_bytes as f64)
+    }
+
+    fn carried_bytes(&self) -> u64 {
+        the_way_of(self.flow, self.received_bytes, self.sent_bytes)
     }
 
     /// Share of the bytes on the wire that were received for operations that did not end well, 0 to 1.
@@ -78,9 +86,9 @@ impl Wire {
         found
     }
 
-    /// Why more was received than delivered.
+    /// Why more was carried than delivered.
     fn cause(&self) -> WireCause {
-        let beyond = self.received_bytes.saturating_sub(self.delivered_bytes);
+        let beyond = self.carried_bytes().saturating_sub(self.delivered_bytes);
         // The larger part is named: a sentence with two causes leaves the reader to guess which matters.
         if self.wasted_bytes as f64 > beyond as f64 / 2.0 {
             return WireCause::Failures { bytes: self.wasted_bytes };
@@ -94,7 +102,21 @@ impl Wire {
     }
 }
 
-/// Why more was received than delivered.
+/// The operation decides, as it does for a need: one of a newer version reads, for all that is known.
+fn flow(cell: &Cell) -> Flow {
+    cell.operation.known().and_then(Operation::flow).unwrap_or(Flow::Reads)
+}
+
+/// What is read is received, what is written is sent, and a mix does both.
+fn the_way_of(flow: Flow, received_bytes: u64, sent_bytes: u64) -> u64 {
+    match flow {
+        Flow::Reads => received_bytes,
+        Flow::Writes => sent_bytes,
+        Flow::Both => received_bytes.saturating_add(sent_bytes),
+    }
+}
+
+/// Why more was carried than delivered.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum WireCause {
     /// Data of operations that failed.
@@ -114,24 +136,24 @@ pub enum WireCause {
 /// What does not fit among the counts of bytes of a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum WireFinding {
-    /// More was received than delivered.
+    /// More was carried than delivered.
     More {
         /// Bytes on the wire by byte delivered.
         per_byte: f64,
         /// What explains it.
         cause: WireCause,
     },
-    /// Less was received than delivered.
+    /// Less was carried than delivered.
     Less {
         /// Bytes on the wire by byte delivered.
         per_byte: f64,
     },
-    /// The interface received more than the sockets.
+    /// The interface carried more than the sockets.
     OthersReceived {
         /// Its bytes by theirs.
         ratio: f64,
     },
-    /// The interface received less than the sockets.
+    /// The interface carried less than the sockets.
     OtherInterface {
         /// Its bytes by theirs.
         ratio: f64,
@@ -161,9 +183,9 @@ fn interface_per_byte(cell: &Cell, used: &[&Rep]) -> Option<f64> {
         // Each byte crosses `lo` once and is counted as sent and as received, beside whatever other servers here say to their
         // clients.
         .filter(|(network, _)| network.interface != LOOPBACK)
-        .map(|(network, bytes)| (network.received_bytes, bytes))
+        .map(|(network, bytes)| (the_way_of(flow(cell), network.received_bytes, network.sent_bytes), bytes))
         .collect();
     let total = |of: fn(&(u64, u64)) -> u64| known.iter().map(of).fold(0, u64::saturating_add);
-    let (received, asked) = (total(|one| one.0), total(|one| one.1));
-    (asked > 0).then(|| received as f64 / asked as f64)
+    let (carried, asked) = (total(|one| one.0), total(|one| one.1));
+    (asked > 0).then(|| carried as f64 / asked as f64)
 }

@@ -68,14 +68,14 @@ fn waits_elsewhere(context: &Context<'_>, used: &[&Rep], figures: &TrainingFigur
     let job = context.cell.training.as_ref()?;
     // The cell's own line, which may be asked at another utilization than the job's threshold.
     let target = context.line_samples_per_s.filter(|_| context.storage)? / demand_samples_per_s(job)?;
-    // Checkpoints are the storage's too: it is what takes them.
-    let Stall { storage, decode, client, startup, barrier, .. } = figures.stall;
+    let Stall { storage, decode, client, startup, barrier, checkpoint } = figures.stall;
     let own = decode + client + startup;
     let share = own + barrier * own / (own + storage);
     // Readers that fetch ahead fetch while accelerators compute, too: all that they do is faster by what falls away of it,
     // and not the waiting alone.
     let of_fetching = if job.prefetch > 0 { storage / (storage + decode + client) } else { 1.0 };
-    let left = (1.0 - share).min((1.0 - startup) * of_fetching);
+    // Whatever falls away, computing stays, and so do checkpoints, which are the storage's too: it is what takes them.
+    let left = (1.0 - share).min((1.0 - startup) * of_fetching).max(figures.au.mean + checkpoint);
     let of_client = if crowd::holds_processors(context.cell, used) { Bound::Others } else { Bound::Client };
     let causes = [(decode, Bound::Decode), (client, of_client), (startup, Bound::Startup)];
     let cause = causes.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))?.1;

@@ -7,7 +7,7 @@ use crate::fixture::{
     Builder, cell_of_job, confirmed_job, figures, job, job_rep, null_control, rep, trained,
 };
 use crate::{
-    Cause, DataLoader, Figures, Flag, GapCause, JobGap, MeasuredDecoding, Measurement, NotTested,
+    Bound, Cause, DataLoader, Figures, Flag, GapCause, JobGap, MeasuredDecoding, Measurement, NotTested,
     ReadVerdict, summarise,
 };
 
@@ -303,6 +303,29 @@ fn storage_starves_nobody_where_decoding_makes_what_is_missing() {
     let [ahead, in_turn] = [8, 0].map(|prefetch| verdict(prefetch, parts));
     assert!(is_decode(&ahead), "{:?}", ahead.cause);
     assert_eq!(in_turn.judgement, Judgement::Starves);
+}
+
+#[test]
+fn storage_starves_a_job_by_its_checkpoints_whatever_falls_away_of_waits() {
+    let verdict = |stall: Stall| {
+        let mut builder = confirmed_job(&[]);
+        for number in 0..3 {
+            let one = job_rep("c", number, stall, 8.0);
+            builder.push(one.clone());
+            builder.push(Rep { role: Role::Confirm, ..one });
+        }
+        crate::fixture::reads_of(&builder)
+    };
+    // Most of next to nothing is not most of the stall.
+    let slight = Stall { storage: 2e-4, client: 5e-4, checkpoint: 0.27, ..Stall::default() };
+    let saved = verdict(slight);
+    assert!(matches!(saved.cause, Cause::Short { .. }), "{:?}", saved.cause);
+    assert_eq!(saved.judgement, Judgement::Starves);
+    let why = saved.played.and_then(|played| played.diagnosis).map(|diagnosis| diagnosis.bound);
+    assert_eq!(why, Some(Bound::Checkpoint));
+    // Beside decoding that takes more: with checkpoints alone it would reach its line.
+    let decoding = verdict(Stall { decode: 0.2, checkpoint: 0.05, ..Stall::default() });
+    assert!(matches!(decoding.cause, Cause::Flagged(Flag::WaitsElsewhere { cause: Bound::Decode, .. })));
 }
 
 /// The job at this utilization and, beside it, closed loops at these depths and samples per second.

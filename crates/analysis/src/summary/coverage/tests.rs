@@ -107,7 +107,7 @@ fn caches_on(file_system: &str) -> Vec<(CacheBelow, Vec<String>)> {
         vec![record::Fact { name: "file_system".to_owned(), value: file_system.to_owned() }];
     let mut not_tested = summarise(&builder.record()).not_tested.into_iter();
     let caches = not_tested.find_map(|one| match one {
-        NotTested::CachesBelow { caches } => Some(caches),
+        NotTested::CachesBelow { caches, .. } => Some(caches),
         _ => None,
     });
     caches.unwrap()

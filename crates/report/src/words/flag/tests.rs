@@ -42,7 +42,8 @@ fn name_and_next(flag: &Flag) -> (&'static str, Option<Flag>) {
         Flag::NotBypassed { .. } => ("not bypassed", Flag::NotWritten { share: 0.5 }),
         Flag::NotWritten { .. } => ("not written", Flag::NotDropped { resident: Some(1.0) }),
         Flag::NotDropped { .. } => ("not dropped", Flag::TooShort { repetitions: 1, window_ns: 1 }),
-        Flag::TooShort { .. } => ("too short", Flag::FewTurns { repetitions: 1, turns: 1.0 }),
+        Flag::TooShort { .. } => ("too short", Flag::OneSided { kind: Flow::Writes, repetitions: 1 }),
+        Flag::OneSided { .. } => ("one-sided", Flag::FewTurns { repetitions: 1, turns: 1.0 }),
         Flag::FewTurns { .. } => ("few reads for its depth", Flag::FewSteps { repetitions: 1, steps: 19 }),
         Flag::FewSteps { .. } => ("few steps", not_steady(-0.22, None)),
         Flag::NotSteady { .. } => {
@@ -221,6 +222,7 @@ fn every_flag_says_what_was_found_and_what_to_do() {
         "the device took 50 % of what was written",
         "not dropped: 100 % resident",
         "window of 1 ns is too short",
+        "window too short: no write fell into it",
         "window of 1.0 reads at each place of the queue: 20 are needed",
         "19 steps of an accelerator: 20 are needed",
         "not steady: range 34 %, slope -22 % in 3 of 5 windows",

@@ -20,6 +20,7 @@ fn each_note_is_a_sentence_with_its_figures() {
             "disk: a/x.h5 is HDF5, which holds many samples: each file is read as one sample, and not as a loader reads such \
              a file (its chunks); \"dataset.sample_size\" states how large one of them is",
         ),
+        (Note::Twice { lines: 2 }, "2 lines of the record have repetitions again: each counts once"),
         (
             Note::Unallocated { target: text("disk"), share: 0.25 },
             "25 % of the bytes of disk have no storage allocated (holes, compression): reading them brings fewer bytes \

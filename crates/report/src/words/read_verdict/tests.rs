@@ -239,6 +239,14 @@ fn what_no_verdict_can_rest_on_says_why() {
             },
             "no sample was read (checkpoint, restore): not judged against the line",
         ),
+        (
+            NoVerdict::NoShare { percent: Some(200) },
+            "the record's share of writes is 200 %: not judged against the line",
+        ),
+        (
+            NoVerdict::NoShare { percent: None },
+            "the record does not say what share was written: not judged against the line",
+        ),
     ];
     for (why, expected) in said {
         assert_eq!(no_verdict(&why), expected);
@@ -261,6 +269,7 @@ fn what_was_offered_and_not_served_is_never_told_as_all() {
             given_up: 0,
             response_p50: Percentile::Unknown,
             response_p99,
+            kinds: None,
             issued_p99_ns: None,
             lag_p99_ns: None,
         },
