@@ -202,7 +202,7 @@ fn memory(asked: &MemoryAsked) -> Result<Exit, Failure> {
     let question = Memory {
         accelerators: job.accelerators,
         readers: known.readers(asked.readers)?,
-        prefetch: asked.prefetch,
+        ahead: known.ahead(asked.prefetch)?,
         batch: job.batch,
         decoded_bytes: asked.decoded,
         shuffle: asked.shuffle.zip(asked.sample),

@@ -66,6 +66,10 @@ fn answers_show_their_arithmetic() {
              --entry 80B --reader-memory 1GB --memory 256GB"
         )
     );
+    insta::assert_snapshot!(
+        "memory_of_a_record",
+        said("memory --from results/training-throttled --decoded 602112B")
+    );
     insta::assert_snapshot!("codec", said("codec --source 2GB/s --ratio 5 --readers 8 --unpack 400MB/s"));
     insta::assert_snapshot!(
         "shards",

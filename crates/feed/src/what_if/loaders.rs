@@ -243,6 +243,23 @@ fn range(least: f64, most: f64) -> String {
     if low == high { low } else { format!("{} to {high}", low.trim_end_matches(" %")) }
 }
 
+/// Batches that the loader of one accelerator fetches ahead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ahead {
+    /// So many by each reader.
+    OfReader(u32),
+    /// So many by all its readers together, as records hold it.
+    OfAccelerator(u32),
+}
+
+impl Ahead {
+    fn count(self) -> u32 {
+        match self {
+            Self::OfReader(count) | Self::OfAccelerator(count) => count,
+        }
+    }
+}
+
 /// What a loader holds in memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Memory {
@@ -250,8 +267,8 @@ pub struct Memory {
     pub accelerators: u32,
     /// Readers of one accelerator.
     pub readers: u32,
-    /// Batches that each reader fetches ahead.
-    pub prefetch: u32,
+    /// Batches that are fetched ahead.
+    pub ahead: Ahead,
     /// Samples of a batch.
     pub batch: u32,
     /// Bytes of a decoded sample in memory.
@@ -279,7 +296,7 @@ impl Memory {
         above_zero(&[
             ("the number of accelerators", f64::from(self.accelerators)),
             ("the number of readers", f64::from(self.readers)),
-            ("the number of batches ahead", f64::from(self.prefetch)),
+            ("the number of batches ahead", f64::from(self.ahead.count())),
             ("the batch", f64::from(self.batch)),
             ("the decoded sample", self.decoded_bytes),
             ("the shuffle buffer", buffered),
@@ -293,7 +310,7 @@ impl Memory {
         sheet.section("arithmetic", "");
         let total = self.prefetched(sheet) + self.buffers(sheet);
         if let Some(step_s) = self.step_s {
-            let ahead = formula::prefetched_batches(self.readers, self.prefetch);
+            let ahead = self.batches();
             let cover = format_seconds(formula::burst_cover_s(ahead, step_s));
             sheet.by(
                 "F30",
@@ -319,14 +336,24 @@ impl Memory {
         Ok(())
     }
 
+    /// F28: the batches that one accelerator has ahead of it.
+    fn batches(&self) -> u64 {
+        match self.ahead {
+            Ahead::OfReader(each) => formula::prefetched_batches(self.readers, each),
+            Ahead::OfAccelerator(all) => u64::from(all),
+        }
+    }
+
     /// F28, F29: the batches ahead; returns their bytes.
     fn prefetched(&self, sheet: &mut Sheet) -> f64 {
-        let ahead = formula::prefetched_batches(self.readers, self.prefetch);
-        sheet.by(
-            "F28",
-            "batches ahead",
-            &format!("{} x {} = {ahead} for each accelerator", self.readers, self.prefetch),
-        );
+        let ahead = self.batches();
+        let each = format!("{ahead} for each accelerator");
+        match self.ahead {
+            Ahead::OfReader(of_reader) => {
+                sheet.by("F28", "batches ahead", &format!("{} x {of_reader} = {each}", self.readers));
+            }
+            Ahead::OfAccelerator(_) => sheet.row("batches ahead", &each),
+        }
         let all = ahead.saturating_mul(u64::from(self.accelerators));
         let bytes = formula::prefetch_bytes(all, self.batch, self.decoded_bytes);
         let sum = format!(

@@ -191,7 +191,7 @@ fn f28_to_f32_and_f39_memory_of_a_loader() {
     let memory = Memory {
         accelerators: 1,
         readers: 8,
-        prefetch: 4,
+        ahead: Ahead::OfReader(4),
         batch: 256,
         decoded_bytes: 602_112.0,
         shuffle: None,
@@ -203,8 +203,11 @@ fn f28_to_f32_and_f39_memory_of_a_loader() {
     holds(&said(|sheet| memory.answer(sheet)), &["8 x 4 = 32 for each", "32 x 256 x 602 kB = 4.93 GB (F29)"]);
     let one = Memory { readers: 1, ..memory };
     holds(&said(|sheet| one.answer(sheet)), &["= 617 MB (F29)", "617 MB of this host's memory"]);
+    let of_record = Memory { ahead: Ahead::OfAccelerator(8), step_s: Some(0.2), ..memory };
+    let text = said(|sheet| of_record.answer(sheet));
+    holds(&text, &["8 for each accelerator", "8 x 256 x 602 kB = 1.23 GB (F29)", "8 x 200 ms = 1.6 s"]);
     let all = Memory {
-        prefetch: 2,
+        ahead: Ahead::OfReader(2),
         shuffle: Some((5_000.0, 130e3)),
         index: Some((50e6, 80.0)),
         reader_bytes: Some(8e9),

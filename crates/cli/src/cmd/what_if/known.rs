@@ -3,12 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use analysis::{CellSummary, CopyFigures, Payoff, Summary};
+use feed::what_if::Ahead;
 use feed::{Curve, Sheet, format_bps, format_bytes, format_count, format_duration_ns};
 use record::{Datasets as _, RunRecord};
 
 use super::asked::rate;
 use crate::exit::Failure;
 use crate::samples;
+
+/// PyTorch, `torch.utils.data.DataLoader`: its `prefetch_factor`, where none is stated and no record says what a job had.
+const PREFETCH_DEFAULT: u32 = 2;
 
 /// The record that was named, and what was taken from it.
 pub(super) struct Known {
@@ -148,6 +152,21 @@ impl Known {
                 Ok(Taken { value, from: named(cell) })
             },
         )
+    }
+
+    /// Batches ahead: of each reader as stated, else of each accelerator as the record has it.
+    pub(super) fn ahead(&mut self, given: Option<u32>) -> Result<Ahead, Failure> {
+        if given.is_some() || self.run.is_none() {
+            return Ok(Ahead::OfReader(given.unwrap_or(PREFETCH_DEFAULT)));
+        }
+        let shown = |count: u32| format!("{count} of each accelerator");
+        let ahead = self.figure(("prefetch", "2"), None, shown, |run| {
+            let cell = run.job_cell("prefetch")?;
+            let ahead = cell.cell.training.as_ref().map(|job| job.prefetch).filter(|ahead| *ahead > 0);
+            let value = ahead.ok_or_else(|| run.lacks("batches ahead: its job has none", "prefetch"))?;
+            Ok(Taken { value, from: named(cell) })
+        })?;
+        Ok(Ahead::OfAccelerator(ahead))
     }
 
     /// Share of the time that accelerators compute.
