@@ -123,12 +123,23 @@ impl Readers {
         let Some(per_s) = self.decoded_per_s() else { return };
         let cores = self.cores.unwrap_or(0);
         let need = format_count(one_per_s * f64::from(self.accelerators));
+        let decoded = format_count(per_s);
         let sum = format!(
-            "{cores} cores / {} = {} samples/s of the {need} that are needed",
-            format_seconds(self.decode_s),
-            format_count(per_s)
+            "{cores} cores / {} = {decoded} samples/s of the {need} that are needed",
+            format_seconds(self.decode_s)
         );
         sheet.by("F23", "decoding", &sum);
+        if let Some(step_s) = self.slower_decoded_step_s() {
+            let sum = format!("{} x {} / {decoded} samples/s", self.accelerators, self.batch);
+            let step = format_seconds(step_s);
+            sheet.by("F23", "", &format!("{sum} = {step}: the cores decode the batches of a step in that"));
+        }
+    }
+
+    /// Seconds in which the cores of this host decode a batch for each accelerator, where that is longer than a step.
+    fn slower_decoded_step_s(&self) -> Option<f64> {
+        let batches = f64::from(self.accelerators) * f64::from(self.batch);
+        self.decoded_per_s().map(|per_s| batches / per_s).filter(|step_s| *step_s > self.step_s)
     }
 
     /// Samples per second that the cores of this host decode; `None` where nothing limits it.
@@ -180,15 +191,14 @@ impl Readers {
             Reading::Sample { read_s } => {
                 let batch_s = f64::from(self.batch) * (read_s + self.decode_s);
                 let speed_up = formula::reader_speed_up(readers, batch_s, self.step_s);
-                let step = format_seconds(self.step_s);
-                let sum = format!("{step} / max({} / {readers}, {step})", format_seconds(batch_s));
-                let bound = if self.decoded_per_s().is_some()
-                    && busy.least < formula::overlapped_utilization(batch_s / f64::from(readers), self.step_s)
-                {
-                    ", bound by the cores".to_owned()
-                } else {
-                    format!(", {} times as fast as in turns", format_count(speed_up))
+                let (step, each_s) = (format_seconds(self.step_s), batch_s / f64::from(readers));
+                let (cores, bound) = match self.slower_decoded_step_s() {
+                    Some(cores_s) if cores_s > each_s => {
+                        (format!(", {}", format_seconds(cores_s)), ", bound by the cores".to_owned())
+                    }
+                    _ => (String::new(), format!(", {} times as fast as in turns", format_count(speed_up))),
                 };
+                let sum = format!("{step} / max({} / {readers}, {step}{cores})", format_seconds(batch_s));
                 format!("{sum}: {} busy{bound}", format_percent(busy.least))
             }
             Reading::Measured(_) => {
@@ -209,7 +219,28 @@ impl Readers {
         }
     }
 
+    /// Where the cores decode less than the target takes: what readers cannot change, and the cores that would.
+    fn too_few_cores(&self) -> Option<String> {
+        let (cores, per_s) = self.cores.zip(self.decoded_per_s())?;
+        let need_per_s = formula::samples_per_s(self.accelerators, self.batch, self.step_s);
+        if per_s / need_per_s >= self.utilization {
+            return None;
+        }
+        let needed = formula::readers_of_demand(self.utilization * need_per_s, self.decode_s);
+        Some(format!(
+            "no number of readers keeps an accelerator {} busy: {} decode {} of {} samples/s, and {} would do (F23)",
+            format_percent(self.utilization),
+            counted_noun(u64::from(cores), "core"),
+            format_count(per_s),
+            format_count(need_per_s),
+            format_count(needed)
+        ))
+    }
+
     fn said(&self) -> String {
+        if let Some(said) = self.too_few_cores() {
+            return said;
+        }
         let target = format_percent(self.utilization);
         let fewest = |of: fn(Busy) -> f64| {
             (1..=READERS_MAX).find(|readers| of(self.busy(*readers)) >= self.utilization)

@@ -177,7 +177,13 @@ fn f23_and_f37_cores_bound_what_is_decoded_and_rules_disagree() {
     let bound = Readers { cores: Some(16), ..readers() };
     let text = said(|sheet| bound.answer(sheet));
     holds(&text, &["16 cores / 2 ms = 8,000 samples/s of the 10,240 that are needed (F23)"]);
-    holds(&text, &["78.1 % busy, bound by the cores", "not even 64 readers keep an accelerator 90 % busy"]);
+    // 8 x 256 samples in 256 ms: 200 / 256 is 78.1 %. 0.9 x 10,240 x 2 ms is 18.4 cores.
+    holds(&text, &["8 x 256 / 8,000 samples/s = 256 ms", "200 ms / max(1.54 s / 8, 200 ms, 256 ms): 78.1 % busy"]);
+    holds(&text, &["200 ms / max(1.54 s / 4, 200 ms): 52.1 % busy, 4.52 times", "78.1 % busy, bound by the cores"]);
+    holds(&text, &["no number of readers keeps an accelerator 90 % busy: 16 cores decode 8,000 of 10,240 samples/s"]);
+    holds(&text, &["and 19 would do (F23)"]);
+    let enough = Readers { cores: Some(19), ..readers() };
+    holds(&said(|sheet| enough.answer(sheet)), &["7 readers of each accelerator are the fewest"]);
     let many = Readers { cores: Some(96), ..readers() };
     let text = said(|sheet| many.answer(sheet));
     holds(&text, &["4 x accelerators: 32 (F37)", "2 to 4 x accelerators: 16 to 32 (F37)"]);
