@@ -82,6 +82,12 @@ fn answers_show_their_arithmetic() {
         "transfer",
         said("transfer --need h100:resnet50 --decoded 602112B --pageable 8GB/s --pinned 28GB/s")
     );
+    insta::assert_snapshot!(
+        "transfer_that_binds",
+        said(
+            "transfer --accelerators 8 --batch 4000 --step 10ms --decoded 602112B --pageable 8GB/s --pinned 28GB/s"
+        )
+    );
     insta::assert_snapshot!("idle", said("idle --accelerators 8 --busy 0.3 --reachable 0.9 --price 3"));
 }
 
@@ -133,10 +139,6 @@ fn what_is_impossible_or_not_there_is_an_error() {
     refused("codec --source 1GB/s --ratio 0.5 --readers 1 --unpack 1GB/s", "makes the data larger");
     refused("shards --dataset 1GB --sample 1MB --shard 100MB --ranks 64", "10 shards for 64 ranks");
     refused("start --from results/quickstart --start 1s --epochs 3", "holds no training job");
-    refused(
-        "transfer --need h100:resnet50 --decoded 1GB --pageable 1GB/s --pinned 2GB/s",
-        "no step is that short",
-    );
     refused("idle --accelerators 8 --busy 1.5", "no share");
     refused("idle --accelerators 8 --busy 0.9 --reachable 0.5", "to reach is less");
     // A rate that nothing may rest on is not taken.

@@ -476,7 +476,7 @@ impl Transfer {
     /// Writes the arithmetic down.
     ///
     /// # Errors
-    /// [`WhatIfError`] for figures that are not above zero, and a link that carries less than the steps take.
+    /// [`WhatIfError`] for figures that are not above zero.
     pub fn answer(&self, sheet: &mut Sheet) -> Result<(), WhatIfError> {
         above_zero(&[
             ("the batch", f64::from(self.batch)),
@@ -513,27 +513,31 @@ impl Transfer {
         };
         let (pageable_s, pinned_s) =
             (crossing("pageable", self.pageable_bps), crossing("pinned", self.pinned_bps));
+        sheet.section("answer", &self.said(pageable_s, pinned_s));
+        Ok(())
+    }
+
+    fn said(&self, pageable_s: f64, pinned_s: f64) -> String {
         if pinned_s > self.step_s {
-            return Err(WhatIfError::Impossible {
-                why: format!(
-                    "a batch crosses in {}, and a step takes {step}: no step is that short",
-                    format_seconds(pinned_s)
-                ),
-                hint: "check the step time, the batch and the decoded size of a sample".to_owned(),
-            });
+            let busy = |copied_s| format_percent(formula::overlapped_utilization(copied_s, self.step_s));
+            return format!(
+                "the link binds: a pinned batch crosses in {}, so that an accelerator is {} busy at most, and {} with \
+                 pageable ones (F25)",
+                format_seconds(pinned_s),
+                busy(pinned_s),
+                busy(pageable_s)
+            );
         }
         let saved = format_percent((pageable_s - pinned_s) / self.step_s);
         let turns = format!(
             "pinned memory saves {saved} of a step where copies and steps take turns; beside each other"
         );
-        let said = if pageable_s > self.step_s {
+        if pageable_s > self.step_s {
             format!("{turns} pinned copies are hidden, and pageable ones last longer than a step")
         } else if pageable_s > pinned_s {
             format!("{turns} both are hidden")
         } else {
             "pinned memory saves nothing at these rates".to_owned()
-        };
-        sheet.section("answer", &said);
-        Ok(())
+        }
     }
 }
