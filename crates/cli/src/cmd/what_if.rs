@@ -157,9 +157,12 @@ fn cache(asked: &CacheAsked) -> Result<Exit, Failure> {
 
 fn checkpoint(asked: &CheckpointAsked) -> Result<Exit, Failure> {
     let mut known = known(&asked.around)?;
-    let state = match asked.parameters {
-        Some(count) => State::Parameters { count, bytes_each: asked.bytes_each },
-        None => State::Bytes(known.checkpoint_bytes(asked.size)?),
+    let (state, of_record) = match asked.parameters {
+        Some(count) => (State::Parameters { count, bytes_each: asked.bytes_each }, None),
+        None => {
+            let (bytes, label) = known.checkpoint_bytes(asked.size)?;
+            (State::Bytes(bytes), label)
+        }
     };
     let question = Checkpoints {
         state,
@@ -171,7 +174,14 @@ fn checkpoint(asked: &CheckpointAsked) -> Result<Exit, Failure> {
     };
     let title = "what if checkpoints are written?";
     let measured = Measured::Checkpoint { question };
-    Asked { around: &asked.around, known, title, measured }.answer(|sheet| question.answer(sheet))
+    Asked { around: &asked.around, known, title, measured }.answer(|sheet| {
+        question.answer(sheet)?;
+        // A record may have written a part of a checkpoint, and the answer holds for no more.
+        if let Some(label) = &of_record {
+            sheet.row("", &format!("that is {label}; --size or --parameters states another"));
+        }
+        Ok(())
+    })
 }
 
 fn readers(asked: &ReadersAsked) -> Result<Exit, Failure> {

@@ -102,6 +102,11 @@ fn what_a_record_foretells_is_what_it_measured() {
     assert!(page.prints("bucket disk 16 5.66 0.026 - 1.51 0.27"), "{}", page.out);
     let checkpoint = asked(&bench, "checkpoint --from results/checkpoint --every 15m").exits(0);
     agree(figure(&checkpoint, "writing", "s (F47)"), 1.34);
+    // The record wrote a part of a checkpoint, and the answer is no more than that.
+    assert!(checkpoint.prints("answer checkpoints of 1.76 GB take 0.15"), "{}", checkpoint.out);
+    assert!(checkpoint.prints("that is llama3-8b, 1/64 of it; --size or --parameters"), "{}", checkpoint.out);
+    let stated = asked(&bench, "checkpoint --from results/checkpoint --every 15m --size 112GB").exits(0);
+    assert!(!stated.out.contains("1/64"), "{}", stated.out);
     let page = bench.run(&["report", "results/checkpoint"]).exits(0);
     assert!(page.prints("sync checkpoints: a checkpoint stops the accelerators for 1.34 s"), "{}", page.out);
     // 402 to 406 MB/s of the epochs through a cache of half the data, which lies on a disk of some GB/s.

@@ -115,14 +115,20 @@ impl Known {
         })
     }
 
-    /// Bytes of one checkpoint.
-    pub(super) fn checkpoint_bytes(&mut self, given: Option<f64>) -> Result<f64, Failure> {
-        self.figure(("size", "1.12TB"), given, bytes, |run| {
+    /// Bytes of one checkpoint, and what the record says they are of.
+    pub(super) fn checkpoint_bytes(
+        &mut self,
+        given: Option<f64>,
+    ) -> Result<(f64, Option<String>), Failure> {
+        let value = self.figure(("size", "1.12TB"), given, bytes, |run| {
             let cell = run.checkpoint()?.1;
             let plan = cell.cell.checkpoint.as_ref().filter(|plan| plan.bytes > 0);
             let plan = plan.ok_or_else(|| run.lacks("the size of a checkpoint", "size"))?;
             Ok(Taken { value: plan.bytes as f64, from: plan.label.clone() })
-        })
+        })?;
+        let of_record = self.run.as_ref().filter(|_| given.is_none()).map(Opened::checkpoint).transpose()?;
+        let label = of_record.and_then(|(_, cell)| cell.cell.checkpoint.as_ref());
+        Ok((value, label.map(|plan| plan.label.clone())))
     }
 
     /// Accelerators of the whole job.
