@@ -145,6 +145,8 @@ fn what_is_impossible_or_not_there_is_an_error() {
     refused("shards --dataset 1GB --sample 1MB --shard 100MB --ranks 64", "10 shards for 64 ranks");
     refused("start --from results/quickstart --start 1s --epochs 3", "holds no training job");
     refused("idle --accelerators 8 --busy 1.5", "no share");
+    refused("idle --from results/checkpoint", "holds several jobs: disk/pread/");
+    refused("start --from results/checkpoint --start 1s --epochs 3", "checkpoint-async");
     refused("idle --accelerators 8 --busy 0.9 --reachable 0.5", "to reach is less");
     // A rate that nothing may rest on is not taken.
     refused(

@@ -179,7 +179,7 @@ impl Known {
     pub(super) fn utilization(&mut self, given: Option<f64>) -> Result<f64, Failure> {
         let shown = |share: f64| format!("{:.1} %", share * 100.0);
         self.figure(("busy", "0.8"), given, shown, |run| {
-            let cell = run.job_cell("busy")?;
+            let cell = run.only_job("busy")?;
             let trained = cell.figures().and_then(|figures| figures.training.as_ref());
             let trained = trained.ok_or_else(|| run.lacks("a utilization", "busy"))?;
             Ok(Taken { value: trained.au.mean, from: named(cell) })
@@ -189,7 +189,7 @@ impl Known {
     /// Seconds of an epoch.
     pub(super) fn epoch_s(&mut self, given: Option<f64>) -> Result<f64, Failure> {
         self.figure(("epoch", "120s"), given, seconds, |run| {
-            let cell = run.job_cell("epoch")?;
+            let cell = run.only_job("epoch")?;
             let starts = cell.cell.training.as_ref().is_some_and(|job| job.startup_ns > 0);
             let of_cell = |epochs: &&analysis::CellEpochs| {
                 run.summary.cells.get(epochs.cell).is_some_and(|one| std::ptr::eq(one, cell))
@@ -412,8 +412,7 @@ impl Opened {
 
     /// The only job that was played; of several that differ in their readers, the one that the verdict rests on.
     fn job_cell(&self, flag: &str) -> Result<&CellSummary, Failure> {
-        let jobs: Vec<&CellSummary> =
-            self.summary.training().filter(|cell| cell.figures().is_some()).collect();
+        let jobs = self.jobs();
         let judged = |cell: &&&CellSummary| {
             let chosen = analysis::choose_cell(&self.summary, &cell.cell.target);
             chosen.is_some_and(|chosen| std::ptr::eq(chosen, **cell))
@@ -422,8 +421,31 @@ impl Opened {
         match (chosen.next(), chosen.next()) {
             (Some(cell), None) => Ok(cell),
             (None, _) => Err(self.lacks("training job that was played", flag)),
-            _ => Err(self.several("jobs", flag, jobs.iter().map(|cell| cell.cell.cell.as_str()))),
+            _ => Err(self.several_jobs(flag, &jobs)),
         }
+    }
+
+    /// The only job that was played: of several each takes its own time, and the verdict's says nothing of the others.
+    fn only_job(&self, flag: &str) -> Result<&CellSummary, Failure> {
+        let jobs = self.jobs();
+        match jobs.as_slice() {
+            [_] | [] => self.job_cell(flag),
+            _ => Err(self.several_jobs(flag, &jobs)),
+        }
+    }
+
+    fn jobs(&self) -> Vec<&CellSummary> {
+        self.summary.training().filter(|cell| cell.figures().is_some()).collect()
+    }
+
+    /// As [`Self::several`], where the flag takes a figure and no name.
+    fn several_jobs(&self, flag: &str, jobs: &[&CellSummary]) -> Failure {
+        let names: Vec<&str> = jobs.iter().map(|cell| cell.cell.cell.as_str()).collect();
+        let (folder, names) = (self.folder.display(), names.join(", "));
+        Failure::usage(format!(
+            "error: the record of `{folder}` holds several jobs: {names}\n  hint: state the figure of the one that is meant: \
+             --{flag}; feedline report {folder} --full shows them"
+        ))
     }
 
     /// What is to be said of a target whose server feedline started.
