@@ -119,7 +119,7 @@ fn job(asked: &JobAsked, known: &mut Known) -> Result<Job, Failure> {
 fn copy(asked: &CopyAsked) -> Result<Exit, Failure> {
     let mut known = known(&asked.around)?;
     let question = CopyFirst {
-        dataset_bytes: known.dataset_bytes(asked.dataset)?,
+        dataset_bytes: known.dataset_bytes(asked.dataset, "--dataset")?,
         source_bps: known.rate("source", asked.source.as_deref(), RateOf::SourceOfCopy)?,
         copying_bps: known.rate("copying", asked.copying.as_deref(), RateOf::Copying)?,
         copy_bps: known.rate("copy", asked.copy.as_deref(), RateOf::CopyOfSource)?,
@@ -134,7 +134,7 @@ fn copy(asked: &CopyAsked) -> Result<Exit, Failure> {
 fn cache(asked: &CacheAsked) -> Result<Exit, Failure> {
     let mut known = known(&asked.around)?;
     let question = CacheBefore {
-        dataset_bytes: known.dataset_bytes(asked.dataset)?,
+        dataset_bytes: known.dataset_bytes(asked.dataset, "--dataset")?,
         cache_bytes: asked.cache,
         source_bps: known.rate("source", asked.source.as_deref(), RateOf::OnlyTarget)?,
         cache_bps: known.rate("cached", asked.cached.as_deref(), RateOf::Named)?,
@@ -243,8 +243,8 @@ fn codec(asked: &CodecAsked) -> Result<Exit, Failure> {
 fn shards(asked: &ShardsAsked) -> Result<Exit, Failure> {
     let mut known = known(&asked.around)?;
     let question = Shards {
-        dataset_bytes: known.dataset_bytes(asked.dataset)?,
-        sample_bytes: known.sample_bytes(asked.sample)?,
+        dataset_bytes: known.dataset_bytes(asked.dataset, "--dataset, --sample")?,
+        sample_bytes: known.sample_bytes(asked.sample, "--dataset, --sample")?,
         shard_bytes: asked.shard,
         ranks: asked.ranks,
         stream: asked.first_byte.zip(asked.stream),

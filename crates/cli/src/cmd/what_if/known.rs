@@ -99,18 +99,18 @@ impl Known {
         Ok(self.take(flag, taken, format_bps))
     }
 
-    /// Bytes of the dataset.
-    pub(super) fn dataset_bytes(&mut self, given: Option<f64>) -> Result<f64, Failure> {
+    /// Bytes of the dataset; where the record holds several, these flags state what is meant.
+    pub(super) fn dataset_bytes(&mut self, given: Option<f64>, stated_by: &str) -> Result<f64, Failure> {
         self.figure(("dataset", "166GB"), given, bytes, |run| {
-            let set = run.dataset()?;
+            let set = run.dataset(stated_by)?;
             Ok(Taken { value: set.bytes as f64, from: format!("dataset of target {}", set.target) })
         })
     }
 
-    /// Bytes of one sample.
-    pub(super) fn sample_bytes(&mut self, given: Option<f64>) -> Result<f64, Failure> {
+    /// Bytes of one sample, with the flags of [`Self::dataset_bytes`].
+    pub(super) fn sample_bytes(&mut self, given: Option<f64>, stated_by: &str) -> Result<f64, Failure> {
         self.figure(("sample", "130kB"), given, bytes, |run| {
-            let set = run.dataset()?;
+            let set = run.dataset(stated_by)?;
             Ok(Taken { value: set.sample_bytes, from: format!("dataset of target {}", set.target) })
         })
     }
@@ -395,7 +395,7 @@ impl Opened {
     }
 
     /// The only dataset, or one of several that are alike in bytes and samples.
-    fn dataset(&self) -> Result<&record::Dataset, Failure> {
+    fn dataset(&self, stated_by: &str) -> Result<&record::Dataset, Failure> {
         let first = self.summary.dataset(0).ok_or_else(|| self.lacks("dataset", "dataset"))?;
         let is_alike = |one: &analysis::DatasetFigures| {
             let (a, b) = (&one.dataset, first);
@@ -406,7 +406,7 @@ impl Opened {
         }
         let folder = self.folder.display();
         Err(Failure::usage(format!(
-            "error: the record of `{folder}` holds several datasets\n  hint: state what you mean: --dataset, --sample"
+            "error: the record of `{folder}` holds several datasets\n  hint: state what you mean: {stated_by}"
         )))
     }
 
