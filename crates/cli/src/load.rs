@@ -47,15 +47,13 @@ pub(crate) fn load(args: &InputArgs) -> Result<Loaded, Failure> {
     }
 }
 
-/// A need as it is typed: in its short form, or as the table of its keys.
+/// A need as it is typed: in its short form, as the table of its keys, or as a list of these.
 ///
 /// # Errors
-/// A usage error where it is neither.
+/// A usage error where it is none of them.
 pub(crate) fn need(text: &str) -> Result<Need, Failure> {
-    if text.starts_with('{') {
-        // It goes with a place, of which nothing is read here.
-        let input = InputArgs { input: ".".to_owned(), need: Some(text.to_owned()), ..InputArgs::default() };
-        return Ok(load(&input)?.plan.need);
+    if text.starts_with(['{', '[']) {
+        return scenario::need(text).map_err(Failure::usage);
     }
     let need = NeedSpec::parse_short(text).and_then(|spec| spec.resolve());
     need.map_err(|error| Failure::usage(scenario::in_flags(&format!("error: {error}"))))

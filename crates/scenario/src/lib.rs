@@ -30,7 +30,7 @@ use std::sync::Arc;
 pub use diagnostic::{Diagnostics, Source};
 pub use hint::in_flags;
 pub use host::HostFacts;
-pub use init::{check_shape, from_device, from_path, init};
+pub use init::{check_shape, from_device, from_path, init, need};
 pub use plan::PathFacts;
 pub use resolve::{ORDER_BYTES_MAX, SIZE_DEFAULT_BYTES};
 pub use schema::schema_json;

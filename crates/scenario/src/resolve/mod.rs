@@ -42,7 +42,7 @@ mod work;
 mod writes;
 
 pub use dataset::SIZE_DEFAULT_BYTES;
-pub(crate) use need::is_of_checkpoints_alone;
+pub(crate) use need::{is_of_checkpoints_alone, resolve as need};
 pub use order::ORDER_BYTES_MAX;
 use plan::{Cell, Plan};
 
