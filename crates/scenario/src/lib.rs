@@ -144,6 +144,11 @@ impl Scenario {
         !resolve::is_of_checkpoints_alone(&self.written.need)
     }
 
+    /// What its need asks for, reads where it does not say; `None` of checkpoints alone.
+    pub fn asks(&self) -> Option<feed::Flow> {
+        self.asks_rate().then(|| resolve::asks(&self.written.need))
+    }
+
     /// The servers and buckets of a scenario's targets, under their addresses as written; those that feedline starts
     /// by itself are left out. Needs nothing of the machine.
     ///

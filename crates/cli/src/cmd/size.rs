@@ -6,6 +6,7 @@ use std::sync::Arc;
 use analysis::{SearchValue, Summary};
 use clap::{Args, ValueEnum};
 use engine::{Bench, Harder, Search, Try};
+use feed::Flow;
 use launch::{Group, Launcher};
 use plan::{Axis, Cell, DatasetSpec, Load, Plan};
 use record::NotRun;
@@ -66,6 +67,7 @@ pub(crate) enum Find {
 }
 
 pub(crate) fn size(args: &SizeArgs) -> Result<Exit, Failure> {
+    refuse_writes(&args.input)?;
     if args.find != Find::Hosts {
         launched::refuse("size", None)?;
     }
@@ -73,6 +75,20 @@ pub(crate) fn size(args: &SizeArgs) -> Result<Exit, Failure> {
         Launched::Team(group, launcher) => together(args, group, launcher),
         Launched::Alone | Launched::Slots(_) => once(args, None),
     }
+}
+
+/// Refuses a need of which a job plays nothing, or a part alone, before what a job is is asked for.
+fn refuse_writes(input: &InputArgs) -> Result<(), Failure> {
+    let asked = match load::asks(input)? {
+        Some(Flow::Reads) => return Ok(()),
+        Some(Flow::Writes) => "of writes, and has none",
+        Some(Flow::Both) => "of reads and writes at once",
+        None => "of checkpoints, and has none",
+    };
+    Err(Failure::usage(format!(
+        "error: size plays jobs that read, and this need is {asked}\n  hint: `feedline run` measures it; for size state what \
+         the jobs read and nothing else, such as 8xh100:resnet50"
+    )))
 }
 
 /// Searches how many of the processes of a launcher are fed.

@@ -133,7 +133,10 @@ fn what_is_impossible_or_not_there_is_an_error() {
     refused("copy --from results/quickstart --source fast", "no target or cell");
     refused("cache --from results/quickstart --cache 1GB --cached 1GB/s", "holds several targets");
     refused("cache --from results/c09-files-or-shards --cache 1GB", "holds several datasets");
-    refused("shards --from results/c09-files-or-shards --shard 1MB", "state what you mean: --dataset, --sample");
+    refused(
+        "shards --from results/c09-files-or-shards --shard 1MB",
+        "state what you mean: --dataset, --sample",
+    );
     // No flag is advised that the question does not take.
     let copied = asked(&bench, "copy --from results/c09-files-or-shards").exits(2);
     assert!(copied.says("state what you mean: --dataset").err.trim_end().ends_with("--dataset"));

@@ -301,8 +301,9 @@ fn needs_at_once_are_added_up() {
     let of = |bytes_per_s: f64| NeedSpec::Rate { bytes_per_s, utilization: Some(0.9) }.resolve().unwrap();
     let written =
         |bytes_per_s: f64| NeedSpec::WriteRate { bytes_per_s, utilization: Some(0.9) }.resolve().unwrap();
-    let together =
-        |needs: &[&Need]| Need::together(needs.iter().map(|need| (*need).clone()).collect()).unwrap().unwrap();
+    let together = |needs: &[&Need]| {
+        Need::together(needs.iter().map(|need| (*need).clone()).collect()).unwrap().unwrap()
+    };
 
     let alone = together(&[&resnet]);
     assert_eq!(alone, resnet);

@@ -196,7 +196,8 @@ impl CacheBefore {
         let hits = |epoch| formula::hits_of_drawn_epoch(share, epoch);
         let full = formula::hits(self.order, self.policy, share);
         let (first, second) = (format_percent(hits(1)), format_percent(hits(2)));
-        let sum = format!("{first} of epoch 1, {second} of epoch 2, {} of a full cache", format_percent(full));
+        let sum =
+            format!("{first} of epoch 1, {second} of epoch 2, {} of a full cache", format_percent(full));
         sheet.by("F44", "hits", &format!("{sum}: {}", self.reads()));
         let of_epoch = |hits| {
             let bps = formula::cached_bps(hits, self.source_bps, self.cache_bps);
@@ -209,7 +210,8 @@ impl CacheBefore {
         };
         let first_s = row("epoch 1", hits(1));
         let second_s = if self.epochs == Some(1) { first_s } else { row("epoch 2", hits(2)) };
-        let later_s = if self.epochs.is_some_and(|epochs| epochs <= 2) { second_s } else { row("full", full) };
+        let later_s =
+            if self.epochs.is_some_and(|epochs| epochs <= 2) { second_s } else { row("full", full) };
         if let Some(epochs) = self.epochs {
             let filling = epochs.min(EPOCHS_UNTIL_FULL);
             let filled_s: f64 = (1..=filling).map(|epoch| of_epoch(hits(epoch))).sum();

@@ -178,9 +178,18 @@ fn f23_and_f37_cores_bound_what_is_decoded_and_rules_disagree() {
     let text = said(|sheet| bound.answer(sheet));
     holds(&text, &["16 cores / 2 ms = 8,000 samples/s of the 10,240 that are needed (F23)"]);
     // 8 x 256 samples in 256 ms: 200 / 256 is 78.1 %. 0.9 x 10,240 x 2 ms is 18.4 cores.
-    holds(&text, &["8 x 256 / 8,000 samples/s = 256 ms", "200 ms / max(1.54 s / 8, 200 ms, 256 ms): 78.1 % busy"]);
-    holds(&text, &["200 ms / max(1.54 s / 4, 200 ms): 52.1 % busy, 4.52 times", "78.1 % busy, bound by the cores"]);
-    holds(&text, &["no number of readers keeps an accelerator 90 % busy: 16 cores decode 8,000 of 10,240 samples/s"]);
+    holds(
+        &text,
+        &["8 x 256 / 8,000 samples/s = 256 ms", "200 ms / max(1.54 s / 8, 200 ms, 256 ms): 78.1 % busy"],
+    );
+    holds(
+        &text,
+        &["200 ms / max(1.54 s / 4, 200 ms): 52.1 % busy, 4.52 times", "78.1 % busy, bound by the cores"],
+    );
+    holds(
+        &text,
+        &["no number of readers keeps an accelerator 90 % busy: 16 cores decode 8,000 of 10,240 samples/s"],
+    );
     holds(&text, &["and 19 would do (F23)"]);
     let enough = Readers { cores: Some(19), ..readers() };
     holds(&said(|sheet| enough.answer(sheet)), &["7 readers of each accelerator are the fewest"]);
@@ -266,7 +275,9 @@ fn f36_batches_cross_the_link() {
     // 1 / 1.376 and 1 / 4.817.
     holds(
         &said(|sheet| short.answer(sheet)),
-        &["a pinned batch crosses in 1.38 ms, so that an accelerator is 72.7 % busy at most, and 20.8 % with"],
+        &[
+            "a pinned batch crosses in 1.38 ms, so that an accelerator is 72.7 % busy at most, and 20.8 % with",
+        ],
     );
     let longer = Transfer { step_s: 0.002, ..transfer };
     holds(&said(|sheet| longer.answer(sheet)), &["pageable ones last longer than a step"]);

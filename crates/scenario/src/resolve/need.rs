@@ -138,7 +138,7 @@ fn is_alone(table: &NeedTable) -> bool {
 }
 
 /// What a need asks for, by the keys that were written.
-pub(super) fn asks(need: &Field<Needs>) -> Flow {
+pub(crate) fn asks(need: &Field<Needs>) -> Flow {
     let items = || need.given().into_iter().flat_map(|entry| &entry.value.0);
     let reads = |item: &Item<Need>| match &item.value {
         Need::Table(table) => asks_reads(table),
@@ -147,6 +147,11 @@ pub(super) fn asks(need: &Field<Needs>) -> Flow {
     let writes = |item: &Item<Need>| matches!(&item.value, Need::Table(table) if is_written(table, &WRITES));
     let (writes, reads) = (items().any(writes), items().any(reads));
     Flow::of_need(writes && !reads, writes && reads)
+}
+
+/// Where writes were asked for first, if they were.
+pub(super) fn place_of_writes(need: &Field<Needs>) -> Option<Span> {
+    need.given()?.value.tables().find_map(|table| table.write_rate.key())
 }
 
 fn asks_reads(table: &NeedTable) -> bool {

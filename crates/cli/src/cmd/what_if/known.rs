@@ -116,10 +116,7 @@ impl Known {
     }
 
     /// Bytes of one checkpoint, and what the record says they are of.
-    pub(super) fn checkpoint_bytes(
-        &mut self,
-        given: Option<f64>,
-    ) -> Result<(f64, Option<String>), Failure> {
+    pub(super) fn checkpoint_bytes(&mut self, given: Option<f64>) -> Result<(f64, Option<String>), Failure> {
         let value = self.figure(("size", "1.12TB"), given, bytes, |run| {
             let cell = run.checkpoint()?.1;
             let plan = cell.cell.checkpoint.as_ref().filter(|plan| plan.bytes > 0);
