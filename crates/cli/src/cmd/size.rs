@@ -104,7 +104,8 @@ fn together(args: &SizeArgs, group: Arc<dyn Group>, launcher: Launcher) -> Resul
         size: Some(args.find.axis()),
         load: &|| Ok(for_hosts(load::load(&as_training(&args.input))?, most)),
         make: &|ready, session, bench| find(ready, args.find, session, bench),
-        judge: &|summary| Ok(exit_of(summary)),
+        past: None,
+        judge: &|concluded| Ok(exit_of(&concluded.summary)),
     })
 }
 
@@ -140,7 +141,7 @@ pub(crate) fn once(args: &SizeArgs, interrupted: Option<Interrupted>) -> Result<
         None => Session::begin(&ready, keep_names, kind)?,
     };
     let interrupted = session.execute(|session, bench| find(&ready, args.find, session, bench))?;
-    let summary = session.conclude(args.show, None)?.summary;
+    let summary = session.conclude(args.show, None, None)?.summary;
     Ok(if interrupted { Exit::Interrupted } else { exit_of(&summary) })
 }
 
