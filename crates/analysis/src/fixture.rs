@@ -41,6 +41,7 @@ pub(crate) fn checkpoint_need(bytes: u64, within_s: u64) -> record::CheckpointNe
         every_ns: None,
         restore_within_ns: None,
         kind: "sync".to_owned(),
+        beside_others: false,
     }
 }
 

@@ -124,7 +124,7 @@ fn say_all(word: &str, lines: &[String], otherwise: &str) {
 #[derive(Default)]
 struct Writes {
     data: Vec<Write>,
-    /// What is written while it is measured: checkpoints and copies, in words, each once.
+    /// What is written while it is measured: checkpoints, copies and blocks, in words, each once.
     measuring: Vec<String>,
 }
 
@@ -159,7 +159,7 @@ impl Writes {
                 free_bytes: store.free_bytes()?,
             });
         }
-        for line in cost::checkpoints(plan).chain(cost::copies(plan)) {
+        for line in cost::checkpoints(plan).chain(cost::copies(plan)).chain(cost::overwrites(plan)) {
             if !self.measuring.contains(&line) {
                 self.measuring.push(line);
             }

@@ -1,6 +1,6 @@
 //! What a run costs, by its plan alone: time, bytes read and written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use feed::units::{counted_noun, format_bytes, format_duration_ns};
 use plan::{DatasetSpec, Limit, Plan};
@@ -159,6 +159,21 @@ pub(crate) fn checkpoints(plan: &Plan) -> impl Iterator<Item = String> + '_ {
     })
 }
 
+/// What loads write over, target by target.
+pub(crate) fn overwrites(plan: &Plan) -> impl Iterator<Item = String> + '_ {
+    let writes = |cell: &&plan::Cell| matches!(cell.task, plan::Task::Write(_) | plan::Task::Mix(_));
+    let places: BTreeSet<(usize, usize)> =
+        plan.cells.iter().filter(writes).map(|cell| (cell.target, cell.dataset)).collect();
+    places.into_iter().map(|(target, dataset)| {
+        let bytes = plan.datasets[dataset].total_bytes().map(|bytes| format!(" of {}", format_bytes(bytes)));
+        format!(
+            "{}: blocks of the dataset{}, again and again for as long as it is measured; it grows by nothing",
+            plan.targets[target].name,
+            bytes.unwrap_or_default(),
+        )
+    })
+}
+
 /// What is copied, target by target.
 pub(crate) fn copies(plan: &Plan) -> impl Iterator<Item = String> + '_ {
     let copies = plan.cells.iter().filter_map(|cell| Some((cell, cell.task.copy()?)));
@@ -180,6 +195,8 @@ pub(crate) fn fresh_cells(plan: &Plan) -> u64 {
     // Checkpoints that are asked for have a cell each that writes and restores, besides those of the reads.
     let parts = plan.need.checkpoint.as_ref().map_or(0, |of| 1 + usize::from(of.restore_within_ns.is_some()));
     let most = if plan.need.asks_rate() { analysis::FRESH_CELLS_MAX + parts } else { parts };
-    let fresh = |index| cells(index).min(most) as u64;
+    // Nothing is decided by a server of feedline's own: its reads are shown once.
+    let most = |index: usize| if plan.targets[index].emulate.is_some() { most.min(1 + parts) } else { most };
+    let fresh = |index| cells(index).min(most(index)) as u64;
     storages.map(fresh).sum()
 }

@@ -132,6 +132,7 @@ fn checkpoint_need(need: &feed::CheckpointNeed) -> record::CheckpointNeed {
         every_ns: need.every_ns,
         restore_within_ns: need.restore_within_ns,
         kind: need.kind.name().to_owned(),
+        beside_others: need.beside_others,
     }
 }
 

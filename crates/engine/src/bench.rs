@@ -415,8 +415,10 @@ impl<'a> Bench<'a> {
                 break;
             }
             // What is kept back is for the confirmation: without it a run that ends with its budget would have
-            // nothing that a verdict may rest on.
-            let needed_ns = self.cost_ns.saturating_mul(1 + kept_back);
+            // nothing that a verdict may rest on. At most half: there would be nothing to confirm.
+            let half_ns = self.settings.measure.budget_ns.map_or(u64::MAX, |budget_ns| budget_ns / 2);
+            let kept_ns = self.cost_ns.saturating_mul(kept_back).min(half_ns);
+            let needed_ns = self.cost_ns.saturating_add(kept_ns);
             let Some(turn) = schedule.next(begun_ns, needed_ns) else { break };
             emit(Event::Begin { cell: &self.cells[turn.cell], role, turn })?;
             let (mut rep, mut intervals, sign) = self.repetition(turn, role);

@@ -121,6 +121,8 @@ pub struct CheckpointNeed {
     pub restore_within_ns: Option<u64>,
     /// Who waits.
     pub kind: SaveKind,
+    /// Whether other jobs use the storage at the same time: what they read and write goes on while one is written or read back.
+    pub beside_others: bool,
 }
 
 impl CheckpointNeed {
@@ -203,6 +205,7 @@ mod tests {
             every_ns: None,
             restore_within_ns: None,
             kind: SaveKind::Sync,
+            beside_others: false,
         }
     }
 

@@ -215,6 +215,16 @@ impl Need {
         Some(write_bps / (write_bps + self.demand_bps(sample_bytes)))
     }
 
+    /// The whole percent of writes that comes nearest to the need: at which both together need not be faster than at any other.
+    /// `None` where not both are asked for.
+    // Not the share rounded: 1.4 % written as 1 % asks for 1.4 times the reads.
+    pub fn write_percent(&self, sample_bytes: f64) -> Option<u8> {
+        let percent = self.write_share(sample_bytes)? * 100.0;
+        let asked = |percent: f64| self.of_mix(percent / 100.0, sample_bytes).demand_bps(sample_bytes);
+        let [less, more] = [percent.floor(), percent.ceil()].map(|percent| percent.clamp(1.0, 99.0));
+        Some(if asked(less) < asked(more) { less } else { more } as u8)
+    }
+
     /// Bytes of one sample as the workload stores it; `None` when the need is a plain rate.
     pub fn sample_bytes(&self) -> Option<f64> {
         match self.demand {
@@ -264,14 +274,20 @@ mod tests {
         assert_eq!((reads.write_share(4_000.0), reads.of_mix(0.3, 4_000.0)), (None, reads.clone()));
         assert_eq!(reads.flow(), Flow::Reads);
         // 400 kB/s are read and 100 kB/s written: one in five.
-        let both = reads.with_writes(100_000.0).unwrap();
+        let both = reads.clone().with_writes(100_000.0).unwrap();
         assert_eq!(both.label, " read and 100 kB/s written");
         assert_close(both.write_share(4_000.0).unwrap(), 0.2);
         for (share, bps) in [(0.2, 500_000.0), (0.5, 800_000.0), (0.1, 1_000_000.0)] {
             assert_close(both.of_mix(share, 4_000.0).demand_bps(4_000.0), bps);
             assert_close(both.of_mix(share, 4_000.0).line_samples_per_s(4_000.0), bps / 4_000.0 * 0.5);
         }
-        assert_eq!(both.flow(), Flow::Both);
+        assert_eq!((both.flow(), both.write_percent(4_000.0)), (Flow::Both, Some(20)));
+        for write_bps in [100.0, 5_600.0, 163_000.0, 380_000.0, 9e6, 28e6, 1e12] {
+            let need = reads.clone().with_writes(write_bps).unwrap();
+            let share = f64::from(need.write_percent(4_000.0).unwrap()) / 100.0;
+            let more = need.of_mix(share, 4_000.0).demand_bps(4_000.0) / (400_000.0 + write_bps);
+            assert!((1.0 - 1e-9..1.015).contains(&more), "{write_bps} B/s at {share}: {more} times the sum");
+        }
         assert!(both.with_writes(0.0).is_err());
     }
 

@@ -244,6 +244,12 @@ impl Need {
         let caveats = [one.caveats_of_no_host(), other.caveats_of_no_host()].concat();
         let own = if other.read_bps() > 0.0 { one.of_several_jobs(read_bps) } else { one };
         let is_same = own.source == other.source || !other.asks_rate();
+        let saves = |of: &Self, others: &Self| {
+            let checkpoint = of.checkpoint.clone()?;
+            let beside_others = checkpoint.beside_others || others.asks_rate();
+            Some(CheckpointNeed { beside_others, ..checkpoint })
+        };
+        let checkpoint = saves(&own, &other).or_else(|| saves(&other, &own));
         let mut sum = Self {
             label,
             demand: match own.demand {
@@ -258,7 +264,7 @@ impl Need {
             caveats,
             // The narrower one: what is said of a host is no word on the cluster.
             scope: if other.scope == Scope::Host { Scope::Host } else { own.scope },
-            checkpoint: own.checkpoint.or(other.checkpoint),
+            checkpoint,
             writes: read_bps == 0.0 && write_bps > 0.0,
             write_bps: (read_bps > 0.0 && write_bps > 0.0).then_some(write_bps),
             ..own

@@ -69,6 +69,9 @@ pub struct CheckpointNeed {
     pub restore_within_ns: Option<u64>,
     /// Who waits: `sync`, `async`.
     pub kind: String,
+    /// Whether what is read and written is of other jobs, and goes on meanwhile. Absent before format 1.12.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub beside_others: bool,
 }
 
 /// The checkpoints that a cell makes.

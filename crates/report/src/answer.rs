@@ -7,8 +7,8 @@ pub(crate) mod rows;
 use std::collections::BTreeMap;
 
 use analysis::{
-    Cause, CheckpointCause, CheckpointVerdict, Evidence, Proof, ReadVerdict, RegressionResult, Scope, Sizing,
-    Summary, Verdict,
+    Cause, CellSummary, CheckpointCause, CheckpointVerdict, Evidence, Flag, Measurement, Proof, ReadVerdict,
+    RegressionResult, Scope, Sizing, Summary, Verdict,
 };
 
 use feed::Judgement;
@@ -203,7 +203,7 @@ fn gate_lines(summary: &Summary, past: Option<&RegressionResult>, writer: Writer
 
 /// Reasons of each verdict, the gravest first, in what room there is.
 fn why(summary: &Summary, writer: Writer, room: usize) -> Vec<String> {
-    // A row says already that a server of feedline's own is not judged.
+    // A row says already that a server of feedline's own is not judged. What went wrong there is said all the same.
     let mut judged: Vec<&Verdict> = summary.verdicts.iter().filter(|verdict| !verdict.demo).collect();
     judged.sort_by_key(|verdict| rows::gravity(verdict.demo, verdict.judgement()));
     let of_verdict = |verdict: &&Verdict| {
@@ -221,7 +221,10 @@ fn why(summary: &Summary, writer: Writer, room: usize) -> Vec<String> {
         .map(|one| vec![format!("{}: {}", one.target, words::read_verdict::no_verdict(&one.reason))]);
     let searched =
         summary.sizings.iter().map(|one| vec![words::sizing::row(one, &words::sizing::sentence(one))]);
-    let mut said: Vec<Vec<String>> = judged.iter().map(of_verdict).chain(unjudged).chain(searched).collect();
+    let went_wrong = summary.verdicts.iter().filter(|verdict| verdict.demo);
+    let went_wrong = went_wrong.filter_map(|verdict| went_wrong_at(summary, &verdict.target));
+    let mut said: Vec<Vec<String>> =
+        judged.iter().map(of_verdict).chain(unjudged).chain(went_wrong).chain(searched).collect();
     spell_out(said.iter_mut().flatten());
     let mut lines = Vec::new();
     for (number, reasons) in said.iter().enumerate() {
@@ -234,6 +237,20 @@ fn why(summary: &Summary, writer: Writer, room: usize) -> Vec<String> {
         lines.extend(writer.part(name, reasons, own));
     }
     lines
+}
+
+/// Wrong bytes and failed cells of a target that no verdict tells of; `None` where there are none.
+fn went_wrong_at(summary: &Summary, target: &str) -> Option<Vec<String>> {
+    let cells: Vec<&CellSummary> = summary.cells.iter().filter(|cell| cell.cell.target == target).collect();
+    let mut flags = cells.iter().flat_map(|cell| cell.flags());
+    let wrong = flags.find(|flag| matches!(flag, Flag::WrongBytes { .. })).map(words::flag::words);
+    let failed = cells.iter().find_map(|cell| match &cell.measured {
+        Measurement::Failed { reason, .. } => Some(words::gap::words(reason)),
+        _ => None,
+    });
+    let mut reasons: Vec<String> = wrong.into_iter().chain(failed).collect();
+    reasons.first_mut()?.insert_str(0, &format!("{target}: "));
+    Some(reasons)
 }
 
 /// What `size` found, a line for each target, engine and way of reading.

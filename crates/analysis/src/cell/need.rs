@@ -116,6 +116,7 @@ fn checkpoint(need: &record::CheckpointNeed) -> Result<CheckpointNeed, NoNeed> {
         restore_within_ns: need.restore_within_ns,
         // A word of a newer version: what stops a job for longer is the careful reading.
         kind: SaveKind::of_word(&need.kind).unwrap_or_default(),
+        beside_others: need.beside_others,
     })
 }
 

@@ -9,6 +9,7 @@ use crate::cell::cells::Cells;
 use crate::cell::counters::counted;
 use crate::cell::facts::{fact, has_own_cache, has_server};
 use crate::cell::flag::Flag;
+use crate::cell::gap::GapCause;
 use crate::cell::lines::Lines;
 use crate::cell::operation;
 use crate::cell::training::predicted::{COPY, STATED_COST};
@@ -44,6 +45,7 @@ pub(crate) fn of_run(source: &Source<'_>, judged: &Judged) -> Vec<NotTested> {
     list.extend((limited > 0).then_some(NotTested::BeyondClient { cells: limited }));
     let failed = count(|cell| matches!(cell.measured, Measurement::Failed { .. }));
     list.extend((failed > 0).then_some(NotTested::FailedCells { cells: failed }));
+    list.extend(left_out(&cells));
     list.extend(lacks_second_reading(record, lines).then_some(NotTested::SecondReading));
     list.extend(later(judged));
     // Checkpoints are neither opened sample by sample nor decoded.
@@ -58,6 +60,23 @@ pub(crate) fn of_run(source: &Source<'_>, judged: &Judged) -> Vec<NotTested> {
     list.extend(opening(lines, &cells, judged));
     list.extend(decode(&cells, judged));
     list
+}
+
+/// Cells that the budget left no time for. Those that a search left out are not missed.
+fn left_out(cells: &Cells<'_>) -> Option<NotTested> {
+    let is_left_out = |cell: &&CellSummary| match &cell.measured {
+        Measurement::NotRun { reason } => {
+            matches!(&reason.cause, GapCause::Recorded(words) if words == "budget")
+        }
+        _ => false,
+    };
+    let count = cells.all.iter().filter(is_left_out).count();
+    let is_without = |target: &&Target| {
+        let mut own = cells.all.iter().filter(|cell| cell.cell.target == target.name).peekable();
+        own.peek().is_some() && own.all(|cell| is_left_out(&cell))
+    };
+    let targets = cells.targets.iter().filter(is_without).map(|target| target.name.clone()).collect();
+    (count > 0).then_some(NotTested::LeftOut { cells: count, all: cells.all.len(), targets })
 }
 
 /// Data that feedline did not write are read a second time by the process that read them, as it ends, and by no later one.

@@ -42,6 +42,15 @@ pub enum NotTested {
         /// How many.
         cells: usize,
     },
+    /// Cells that the budget left no time for.
+    LeftOut {
+        /// How many.
+        cells: usize,
+        /// Of so many.
+        all: usize,
+        /// Targets that were measured in none of theirs.
+        targets: Vec<String>,
+    },
     /// Whether what was read before the interruption holds the same bytes at a second reading.
     SecondReading,
     /// Burst credits and slow changes, which show after longer than any target was under load.

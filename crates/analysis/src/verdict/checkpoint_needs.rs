@@ -169,10 +169,9 @@ impl Asked<'_> {
         let is_written = part == CheckpointPart::Write;
         let durable = cell.cell.checkpoint.as_ref().is_some_and(|plan| plan.durable);
         let need = self.source.cells.need.as_ref().ok();
-        let is_apart = is_written
-            && self.need.kind == SaveKind::Async
-            && need.is_some_and(feed::Need::asks_rate)
-            && !saves_as_asked(self.need, cell);
+        let is_apart = need.is_some_and(feed::Need::asks_rate)
+            && !saves_as_asked(self.need, cell)
+            && (self.need.beside_others || (is_written && self.need.kind == SaveKind::Async));
         let hosts = self.scope(part, cell).hosts_open();
         let late = Doubt::SomeLate { late: timed.late, made: timed.made };
         lost(timed)
@@ -180,7 +179,7 @@ impl Asked<'_> {
             .or_else(|| (bytes < of).then_some(Doubt::OtherSize { bytes, of }))
             .or_else(|| (timed.cut > 0).then_some(Doubt::Cut { saves: timed.cut }))
             .or_else(|| (timed.late > 0).then_some(late))
-            .or_else(|| is_apart.then_some(Doubt::Apart))
+            .or_else(|| is_apart.then_some(Doubt::Apart { others: self.need.beside_others }))
             .or_else(|| (hosts > 0).then_some(Doubt::HostsOpen { hosts }))
     }
 

@@ -221,12 +221,22 @@ fn a_restore_is_a_need_of_its_own_and_one_from_the_page_cache_is_none() {
 }
 
 #[test]
+fn saves_of_one_job_feed_no_storage_that_others_use_meanwhile() {
+    let mut builder = confirmed_at(&[1.1; 3]);
+    writing(&mut builder, &[8.0, 8.1, 8.2]);
+    builder.run.need.checkpoint.as_mut().unwrap().beside_others = true;
+    assert_eq!(doubt(&builder), Doubt::Apart { others: true });
+    builder.run.need.checkpoint.as_mut().unwrap().beside_others = false;
+    assert_eq!(write(&builder).judgement, Judgement::Feeds, "a job that stands still meanwhile");
+}
+
+#[test]
 fn asynchronous_saves_are_judged_beside_the_reads_and_apart_from_them_say_so() {
     let mut builder = confirmed_at(&[1.1; 3]);
     builder.run.need.checkpoint =
         Some(record::CheckpointNeed { kind: "async".to_owned(), ..checkpoint_need(BYTES, WITHIN_S) });
     writing(&mut builder, &[8.0, 8.1, 8.2]);
-    assert_eq!(doubt(&builder), Doubt::Apart);
+    assert_eq!(doubt(&builder), Doubt::Apart { others: false });
     let beside = job(0.95, "async");
     let write = write(&beside);
     assert!(write.is_beside_reads && write.cell == "made", "{write:?}");

@@ -120,8 +120,12 @@ pub enum Doubt {
         /// How many.
         saves: u64,
     },
-    /// Accelerators go on reading while a checkpoint is written, and it was written alone.
-    Apart,
+    /// It was made alone, and the storage is asked for more meanwhile: by the accelerators of its own job, which go on reading while
+    /// it is written, or by other jobs.
+    Apart {
+        /// Whether other jobs ask.
+        others: bool,
+    },
     /// This host writes and reads in time, and the need is for more of them.
     HostsOpen {
         /// Hosts that were not tested.

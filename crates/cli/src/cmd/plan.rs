@@ -35,6 +35,7 @@ fn describe(plan: &Plan) -> String {
     rows.extend(plan.targets.iter().map(|target| ("target", place(target))));
     rows.extend(datasets(plan).into_iter().map(|data| ("data", data)));
     rows.extend(cost::checkpoints(plan).map(|row| ("checkpoint", row)));
+    rows.extend(cost::overwrites(plan).map(|row| ("writes", row)));
     rows.extend(requests::rows(plan).into_iter().map(|row| ("requests", row)));
     rows.extend([
         ("cells", cells(plan)),

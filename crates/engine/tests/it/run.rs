@@ -22,6 +22,16 @@ struct Made {
 
 /// Runs `cells` on a device with 16 channels of 1 ms each: 1,000 samples of one block per second and channel.
 fn run(cells: &[Cell], line_samples_per_s: f64, budget_ns: Option<u64>, stop_after: Option<usize>) -> Made {
+    run_within(cells, line_samples_per_s, (budget_ns, 0), stop_after)
+}
+
+/// Runs them within a budget of which time for some repetitions is kept back.
+fn run_within(
+    cells: &[Cell],
+    line_samples_per_s: f64,
+    (budget_ns, kept_back): (Option<u64>, u64),
+    stop_after: Option<usize>,
+) -> Made {
     let clock = Clock::simulated();
     let store: SharedStore = Arc::new(Simulated::new(&clock, 16, SEED, |_| Step::ok(MS)));
     let setup = setup(store, line_samples_per_s);
@@ -32,7 +42,7 @@ fn run(cells: &[Cell], line_samples_per_s: f64, budget_ns: Option<u64>, stop_aft
     let mut bench = Bench::new(cells, &setups, settings, &clock, &stop, &progress);
     let mut reps = Vec::new();
     let not_run = bench
-        .measure::<Infallible>(0, &mut |event| {
+        .measure::<Infallible>(kept_back, &mut |event| {
             if let Event::Rep(rep, _) = event {
                 reps.push(*rep);
                 stop.store(stop_after.is_some_and(|after| reps.len() >= after), Ordering::Relaxed);
@@ -101,6 +111,15 @@ fn a_budget_that_is_spent_lists_what_is_left() {
     assert!(!made.reps.is_empty() && made.reps.len() < 6, "{}", made.reps.len());
     assert_eq!(made.reps.len() + left as usize, 6);
     assert!(made.not_run.iter().all(|left| left.reason == "budget"));
+}
+
+#[test]
+fn what_is_kept_back_for_the_confirmation_leaves_half_of_the_budget_to_what_is_confirmed() {
+    let cells: Vec<Cell> = [1, 2].map(cell).into();
+    let made = |kept_back| run_within(&cells, 1e9, (Some(2_000 * MS), kept_back), None).reps.len();
+    assert_eq!(made(0), 6);
+    assert!((1..6).contains(&made(1_000)), "{}", made(1_000));
+    assert_eq!(made(1_000), made(10_000));
 }
 
 #[test]

@@ -35,29 +35,31 @@ pub(super) fn explain(need: &Need, of: &CheckpointNeed, text: &mut Sheet) {
 
 /// What checkpoints at the line take of the job's time.
 fn explain_time(need: &Need, of: &CheckpointNeed, text: &mut Sheet) {
+    // The accelerators that are named are those of another job.
+    let (accelerators, count) = if of.beside_others { (0, 0) } else { (need.accelerators, need.count) };
     // Of a copy nothing is known where no accelerators are named.
-    if of.kind == SaveKind::Async && need.accelerators == 0 {
+    if of.kind == SaveKind::Async && accelerators == 0 {
         return;
     }
-    let blocked_s = of.blocked_s(need.accelerators, LINK_BPS);
+    let blocked_s = of.blocked_s(accelerators, LINK_BPS);
     let blocked = format_seconds(blocked_s);
     if of.kind == SaveKind::Async {
-        let (host, links) = (format_bytes(of.host_bytes), need.accelerators);
+        let (host, links) = (format_bytes(of.host_bytes), accelerators);
         let each = format_bps(LINK_BPS);
         text.row("copy", &format!("{host} / ({links} links x {each}) = {blocked}"));
     }
     if let (Some(overhead), Some(every_ns)) = (of.overhead(blocked_s), of.every_ns) {
         let (every, overhead) = (format_duration_ns(every_ns), format_percent(overhead));
         text.row("stopped", &format!("{blocked} every {every} = {overhead} of the time"));
-        let busy = of.busy_share(need.utilization, blocked_s).filter(|_| need.accelerators > 0);
+        let busy = of.busy_share(need.utilization, blocked_s).filter(|_| accelerators > 0);
         if let Some(busy) = busy {
             let at_line = format_percent(need.utilization);
             text.row("busy", &format!("{at_line} x (100 % - {overhead}) = {}", format_percent(busy)));
         }
     }
-    if need.count > 0 {
-        let hours = formula::checkpoint_hours(need.count, blocked_s);
-        let count = group_digits(u64::from(need.count));
+    if count > 0 {
+        let hours = formula::checkpoint_hours(count, blocked_s);
+        let count = group_digits(u64::from(count));
         text.row("cost", &format!("{count} accelerators x {blocked} = {hours:.3} hours of one for each"));
     }
 }

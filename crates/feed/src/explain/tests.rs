@@ -80,6 +80,7 @@ fn checkpoint(kind: SaveKind) -> CheckpointNeed {
         every_ns: Some(1_800_000_000_000),
         restore_within_ns: Some(300_000_000_000),
         kind,
+        beside_others: false,
     }
 }
 

@@ -364,8 +364,18 @@ fn a_need_of_checkpoints_beside_others_keeps_their_line() {
         every_ns: None,
         restore_within_ns: None,
         kind: crate::SaveKind::default(),
+        beside_others: false,
     };
     let rate = NeedSpec::WriteRate { bytes_per_s: 1e9, utilization: Some(0.5) }.resolve().unwrap();
     let both = Need::together(vec![Need::of_checkpoints(asked.clone()), rate]).unwrap().unwrap();
-    assert_eq!((both.line_bps(1.0), both.writes, both.checkpoint), (0.5e9, true, Some(asked)));
+    assert_eq!((both.line_bps(1.0), both.writes), (0.5e9, true));
+    // Whose line it is goes on while they are written.
+    let beside = crate::CheckpointNeed { beside_others: true, ..asked.clone() };
+    assert_eq!(both.checkpoint, Some(beside.clone()));
+
+    let job = || NeedSpec::parse_short("8xh100:resnet50").unwrap().resolve().unwrap();
+    let own = Need::together(vec![job().with_checkpoints(asked.clone())]).unwrap().unwrap();
+    assert_eq!(own.checkpoint, Some(asked.clone()), "a job's own stop it");
+    let two = Need::together(vec![job(), job().with_checkpoints(asked)]).unwrap().unwrap();
+    assert_eq!(two.checkpoint, Some(beside));
 }

@@ -148,6 +148,7 @@ fn need() -> Need {
             every_ns: Some(1_800_000_000_000),
             restore_within_ns: Some(300_000_000_000),
             kind: "async".to_owned(),
+            beside_others: true,
         }),
         writes: true,
         write_bytes_per_s: Some(250e6),

@@ -88,7 +88,11 @@ fn doubted(of: &CheckpointVerdict, doubt: &Doubt) -> String {
             "{} cut by the end of a window had taken longer than any that ended: measure for longer with measure.duration",
             counted_noun(*saves, "save")
         ),
-        Doubt::Apart => {
+        Doubt::Apart { others: true } => {
+            "it was made alone, and other jobs of the need use the storage meanwhile; of one job, write checkpoint into its need"
+                .to_owned()
+        }
+        Doubt::Apart { others: false } => {
             "it was written alone, and accelerators go on reading meanwhile: load.mode = \"training\" plays both"
                 .to_owned()
         }
@@ -225,7 +229,8 @@ mod tests {
         assert_eq!(clause(Doubt::NotDurable), "what was written was not made durable");
         assert_eq!(clause(Doubt::HostsOpen { hosts: 63 }), "this host is in time; 63 more were not tested");
         assert_eq!(clause(Doubt::SeveralRanks { ranks: 4 }), "times of 4 processes are not judged together");
-        assert!(clause(Doubt::Apart).contains("load.mode = \"training\" plays both"));
+        assert!(clause(Doubt::Apart { others: false }).contains("load.mode = \"training\" plays both"));
+        assert!(clause(Doubt::Apart { others: true }).starts_with("it was made alone, and other jobs"));
     }
 
     #[test]

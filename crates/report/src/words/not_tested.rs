@@ -1,7 +1,7 @@
 //! What the verdicts do not cover, in words.
 
 use analysis::{CacheBelow, NotTested, Summary};
-use feed::{counted_noun, format_duration_ns};
+use feed::{counted_noun, format_duration_ns, group_digits};
 
 use crate::words::tier::{backing_file, cache_below};
 
@@ -29,6 +29,12 @@ fn words(of: &NotTested) -> String {
             format!("what storage does beyond {}", counted_noun(*cells as u64, "client-limited cell"))
         }
         NotTested::FailedCells { cells } => format!("{} failed", counted_noun(*cells as u64, "cell")),
+        NotTested::LeftOut { cells, all, targets } => {
+            let of = format!("{} of {}", group_digits(*cells as u64), counted_noun(*all as u64, "cell"));
+            let whole =
+                if targets.is_empty() { String::new() } else { format!(", all of {}", targets.join(", ")) };
+            format!("{of}{whole}: the budget left no time")
+        }
         NotTested::SecondReading => "a second reading of what was read before the interruption".to_owned(),
         NotTested::Later { under_load_ns } => {
             format!("burst credits and slow changes ({} under load)", format_duration_ns(*under_load_ns))
@@ -92,6 +98,14 @@ mod tests {
             ),
             (NotTested::BeyondClient { cells: 2 }, "what storage does beyond 2 client-limited cells"),
             (NotTested::FailedCells { cells: 1 }, "1 cell failed"),
+            (
+                NotTested::LeftOut { cells: 1, all: 12, targets: Vec::new() },
+                "1 of 12 cells: the budget left no time",
+            ),
+            (
+                NotTested::LeftOut { cells: 4, all: 12, targets: vec!["nfs".to_owned()] },
+                "4 of 12 cells, all of nfs: the budget left no time",
+            ),
             (NotTested::SecondReading, "a second reading of what was read before the interruption"),
             (
                 NotTested::Later { under_load_ns: 1_000_000_000 },

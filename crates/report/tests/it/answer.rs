@@ -1,5 +1,5 @@
 use analysis::{Edge, RegressionResult, Sizing, Summary, Undecided, WayApart, summarise};
-use record::RunRecord;
+use record::{Line, RunRecord};
 use report::{Paths, Screen, Surroundings, answer, answer_json};
 use serde_json::Value;
 
@@ -60,6 +60,23 @@ fn an_answer_is_short_and_narrow_whatever_the_names() {
     let mut record = records::with_long_names();
     record.run.command = vec!["feedline".to_owned(), "run".to_owned(), "y".repeat(300)];
     assert_answer(&record);
+}
+
+#[test]
+fn what_went_wrong_at_a_server_of_feedlines_own_is_said() {
+    let mut record = records::networks();
+    let of_lab: Vec<String> =
+        record.run.cells.iter().filter(|cell| cell.target == "lab").map(|cell| cell.cell.clone()).collect();
+    assert!(!at(&summarise(&record), 160).contains(" lab: "), "it is shown, and not judged");
+    for line in &mut record.lines {
+        if let Line::Rep(rep) = line
+            && of_lab.contains(&rep.cell)
+        {
+            rep.counters.insert("ops".to_owned(), 0);
+        }
+    }
+    let answer = at(&summarise(&record), 160);
+    assert!(answer.contains(" lab: no "), "{answer}");
 }
 
 /// A search that found that so many accelerators are fed, of which no repetition is left.

@@ -20,6 +20,7 @@ fn asked(within_s: u64, edit: impl FnOnce(&mut RunRecord)) -> RunRecord {
         every_ns: Some(1_800_000_000_000),
         restore_within_ns: Some(60_000_000_000),
         kind: "sync".to_owned(),
+        beside_others: false,
     });
     "host".clone_into(&mut record.run.need.scope);
     let parts = ["vault/checkpoint/qd4", "vault/restore/qd4"];

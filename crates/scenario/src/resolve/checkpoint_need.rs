@@ -45,6 +45,7 @@ pub(super) fn resolve(table: &NeedTable, problems: &mut Problems) -> Option<Opti
         every_ns: written.every.optional()?,
         restore_within_ns: written.restore_within.optional()?,
         kind: written.kind.value_or(feed::SaveKind::default())?,
+        beside_others: false,
     };
     (problems.len() == before).then_some(Some(need))
 }

@@ -68,9 +68,8 @@ impl Shares {
     pub(super) fn at(&self, index: usize, operation: Operation, sample: Sample) -> Option<u8> {
         let mixes = operation == Operation::Mix;
         let by_need = || {
-            let share = self.need.as_ref()?.write_share(sample.bytes? as f64)?;
             // A need of both asks for some of each.
-            Some((share * 100.0).round().clamp(1.0, 99.0) as u8)
+            self.need.as_ref()?.write_percent(sample.bytes? as f64)
         };
         mixes.then(|| self.listed.get(index).copied().or_else(by_need)).flatten()
     }

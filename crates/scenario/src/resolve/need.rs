@@ -133,6 +133,14 @@ pub(crate) fn is_of_checkpoints_alone(need: &Field<Needs>) -> bool {
     need.given().is_some_and(|entry| entry.value.0.iter().all(is_alone))
 }
 
+/// Where a need asks for checkpoints.
+pub(super) fn place_of_checkpoints(need: &Field<Needs>) -> Option<Span> {
+    need.given()?.value.0.iter().find_map(|item| match &item.value {
+        Need::Table(table) => table.checkpoint.key(),
+        Need::Short(_) => None,
+    })
+}
+
 fn is_alone(table: &NeedTable) -> bool {
     table.checkpoint.key().is_some() && !is_written(table, &WRITES) && !asks_reads(table)
 }

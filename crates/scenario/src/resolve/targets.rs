@@ -13,6 +13,7 @@ use crate::written::{Address, Document, Target};
 use super::cache::{self, Subject};
 use super::device;
 use super::engine::{self, Engines, Lane};
+use super::need;
 use super::network;
 use super::target::{Resolved, target, usable};
 use super::task::Task;
@@ -143,6 +144,7 @@ fn refuse_untimed(document: &Document, written: &Target, problems: &mut Problems
     let beside = [
         ("checkpoint", checkpoint.is_written().then_some(checkpoint.name.span)),
         ("copy", copy.is_written().then_some(copy.name.span)),
+        ("need.checkpoint", need::place_of_checkpoints(&document.need)),
     ];
     let Some((table, span)) = beside.into_iter().find_map(|(table, span)| Some((table, span?))) else {
         return Some(());

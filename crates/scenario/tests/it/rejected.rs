@@ -272,6 +272,7 @@ fn paths_that_are_slowed_down() {
         "targets.b = { at = \"/mnt/b\", emulate = { profile = \"s3-like\" } }",
         "targets.b = { at = \"/mnt/b\", emulate = { faults = { stall = 0.1 } } }",
         "targets.b = { at = \"/mnt/b\", emulate = { seek = \"8ms\" } }\ncheckpoint.size = \"1 MiB\"",
+        "targets.b = { at = \"/mnt/b\", emulate = { seek = \"8ms\" } }\nneed.checkpoint = { bytes = \"8 MB\", within = \"5s\" }",
         "targets.b = { at = \"null:\", emulate = { seek = \"8ms\" } }",
         "targets.b = { at = \"az://train/b\", emulate = { seek = \"8ms\" } }",
     ]));

@@ -69,6 +69,23 @@ fn failed_cells_are_counted() {
 }
 
 #[test]
+fn cells_that_the_budget_left_out_are_counted_and_their_targets_named() {
+    let mut builder = builder();
+    let demo = record::Target { name: "demo".to_owned(), demo: true, ..builder.run.targets[0].clone() };
+    builder.run.targets.push(demo);
+    for (cell, target, reason) in
+        [("d", "disk", "budget"), ("s", "disk", "gain below 5 %"), ("e", "demo", "budget")]
+    {
+        builder.cell(cell, target, 16);
+        let (cell, reason) = (cell.to_owned(), reason.to_owned());
+        builder.end.as_mut().unwrap().not_run.push(record::NotRun { cell, repetitions: 3, reason });
+    }
+    let found = summarise(&builder.record()).not_tested;
+    let expected = NotTested::LeftOut { cells: 2, all: 4, targets: vec!["demo".to_owned()] };
+    assert!(found.contains(&expected), "{found:?}");
+}
+
+#[test]
 fn bytes_read_again_leave_caches_below_in_doubt() {
     let mut twice = builder();
     twice.run.datasets[0].bytes = 1_000_000_000_000;
