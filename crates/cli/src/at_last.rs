@@ -73,7 +73,7 @@ impl AtLast {
     fn show(&self) -> Result<(), Failure> {
         match self.show {
             Some(show) => {
-                conclusion::conclude(&self.folder, show, None)?;
+                conclusion::conclude(&self.folder, show, None, None)?;
                 output::say(&conclusion::interrupted(&record::read_run(&self.folder)?, &self.folder));
             }
             None => drop(conclusion::derive(&self.folder)?),

@@ -8,7 +8,8 @@ use record::{Line, RunRecord};
 use crate::args::ShowArgs;
 use crate::derived::Derived;
 use crate::exit::Failure;
-use crate::shown::PAGE_FILE;
+use crate::regression::Past;
+use crate::shown::{PAGE_FILE, Told};
 use crate::{files, output, proof, resume};
 
 /// What a record says.
@@ -16,21 +17,30 @@ pub(crate) struct Conclusion {
     pub(crate) summary: Summary,
     /// What it proves with other runs, where that was asked for.
     pub(crate) proofs: Vec<Proof>,
+    /// How it stands beside the baseline of its gate, where it was held against it.
+    pub(crate) past: Option<Past>,
 }
 
-/// Derives everything from a record, leaves report and plots beside it, and prints the answer.
+/// Derives everything from a record, leaves report and plots beside it, and prints the answer. A run that came to its end is
+/// held against the baseline of its gate where `results` says where that is: the answer and the exit say one thing.
 pub(crate) fn conclude(
     folder: &Path,
     show: ShowArgs,
     proof: Option<&proof::ProofPlan>,
+    results: Option<&Path>,
 ) -> Result<Conclusion, Failure> {
     let summary = derive(folder)?;
+    let past = match results.filter(|_| !summary.head.interrupted) {
+        Some(results) => Past::of(folder, results, &summary.gate)?,
+        None => None,
+    };
     let proofs = match proof.filter(|_| !summary.head.interrupted) {
         Some(asked) => asked.add_up(&summary)?,
         None => Vec::new(),
     };
-    output::print_as_is(show.text(&summary, &proofs, folder, output::screen()))?;
-    Ok(Conclusion { summary, proofs })
+    let told = Told { summary: &summary, proofs: &proofs, past: past.as_ref().and_then(Past::result) };
+    output::print_as_is(show.text(&told, folder, output::screen()))?;
+    Ok(Conclusion { summary, proofs, past })
 }
 
 /// Derives everything from the record as it lies on disk, and leaves pages and plots beside it.

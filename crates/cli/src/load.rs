@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use feed::{Compared, Need, NeedSpec};
+use feed::{Compared, Flow, Need, NeedSpec};
 use plan::{BackendConfig, Margin, Plan};
 use scenario::{HostFacts, Source};
 
@@ -21,13 +21,7 @@ pub(crate) struct Loaded {
 /// Reads the input, looks at the machine, and resolves; every mistake of the file is in the error.
 pub(crate) fn load(args: &InputArgs) -> Result<Loaded, Failure> {
     let source = source(args)?;
-    let hold = args.hold.map(|hold| format!("need.hold={}", hold.name()));
-    let budget = args.budget.as_ref().map(|budget| format!("measure.budget={budget}"));
-    let existing = args.existing.then(|| "dataset.source=existing".to_owned());
-    let overrides: Vec<String> =
-        // --set wins over --budget and --existing, as it names the key itself. --hold comes last: `--set
-        // need=...` replaces the table that it sets a key of.
-        budget.into_iter().chain(existing).chain(args.set.iter().cloned()).chain(hold).collect();
+    let overrides = overrides(args);
     if is_scenario(&args.input) {
         return resolve(&source, &overrides, &args.only);
     }
@@ -47,15 +41,28 @@ pub(crate) fn load(args: &InputArgs) -> Result<Loaded, Failure> {
     }
 }
 
-/// A need as it is typed: in its short form, or as the table of its keys.
+/// What the need of the input asks for, reads where it does not say; `None` of checkpoints alone.
+pub(crate) fn asks(args: &InputArgs) -> Result<Option<Flow>, Failure> {
+    Ok(scenario::parse(&source(args)?, &overrides(args)).asks())
+}
+
+/// The flags that set keys of the scenario, as overrides of it.
+fn overrides(args: &InputArgs) -> Vec<String> {
+    let hold = args.hold.map(|hold| format!("need.hold={}", hold.name()));
+    let budget = args.budget.as_ref().map(|budget| format!("measure.budget={budget}"));
+    let existing = args.existing.then(|| "dataset.source=existing".to_owned());
+    // --set wins over --budget and --existing, as it names the key itself. --hold comes last: `--set
+    // need=...` replaces the table that it sets a key of.
+    budget.into_iter().chain(existing).chain(args.set.iter().cloned()).chain(hold).collect()
+}
+
+/// A need as it is typed: in its short form, as the table of its keys, or as a list of these.
 ///
 /// # Errors
-/// A usage error where it is neither.
+/// A usage error where it is none of them.
 pub(crate) fn need(text: &str) -> Result<Need, Failure> {
-    if text.starts_with('{') {
-        // It goes with a place, of which nothing is read here.
-        let input = InputArgs { input: ".".to_owned(), need: Some(text.to_owned()), ..InputArgs::default() };
-        return Ok(load(&input)?.plan.need);
+    if text.starts_with(['{', '[']) {
+        return scenario::need(text).map_err(Failure::usage);
     }
     let need = NeedSpec::parse_short(text).and_then(|spec| spec.resolve());
     need.map_err(|error| Failure::usage(scenario::in_flags(&format!("error: {error}"))))

@@ -53,43 +53,59 @@ fn lines(word: &str, list: &[String]) -> String {
     named.chain(rest).collect()
 }
 
-/// Compares a run that has just ended with the baseline that its gate names, prints the comparison, and returns what the
-/// gate makes of it; `None` where the gate names no baseline.
-///
-/// A baseline that does not exist yet, holds too few runs or none that is comparable is inconclusive: the first nights
-/// of a gate cannot fail it, and cannot pass it silently either.
-pub(crate) fn after_run(
-    folder: &Path,
-    results: &Path,
-    gate: &Gate,
-    strict: bool,
-    show: ShowArgs,
-) -> Result<Option<Exit>, Failure> {
-    let Some(name) = &gate.baseline else { return Ok(None) };
-    let run = samples::read(folder)?;
-    let found = baseline::find(name, results)?;
-    if found.folders.is_none() {
-        output::say(&format!("warning: there is no baseline `{name}` yet: add runs with --add-to {name}"));
-    }
-    let before = Samples::read(&found.folders.unwrap_or_default(), |_| true);
-    before.warn();
-    let outcome = match comparing::stored(name, &before.runs, &run, &Rules::of(gate)) {
-        Ok(comparison) => {
-            show.beside(&report::comparison_terminal(&comparison, output::screen()))?;
-            RegressionResult::of(&comparison, gate)
+/// A run that has just ended beside the baseline that its gate names.
+#[derive(Debug)]
+pub(crate) struct Past {
+    comparison: Option<Comparison>,
+    /// What the gate makes of it; absent where the gate asks for no margin.
+    outcome: Option<Outcome>,
+}
+
+impl Past {
+    /// Compares them; `None` where the gate names no baseline.
+    ///
+    /// A baseline that does not exist yet, holds too few runs or none that is comparable is inconclusive: the first nights
+    /// of a gate cannot fail it, and cannot pass it silently either.
+    pub(crate) fn of(folder: &Path, results: &Path, gate: &Gate) -> Result<Option<Self>, Failure> {
+        let Some(name) = &gate.baseline else { return Ok(None) };
+        let run = samples::read(folder)?;
+        let found = baseline::find(name, results)?;
+        if found.folders.is_none() {
+            output::say(&format!(
+                "warning: there is no baseline `{name}` yet: add runs with --add-to {name}"
+            ));
         }
-        Err(refusal) => {
-            // The run itself is good, and its verdict stands: what cannot be compared is only said.
-            output::say(&refusal.replacen("error", "warning", 1));
-            RegressionResult::Inconclusive(vec![Undecided::NotComparable(name.clone())])
-        }
-    };
-    if gate.regression.is_empty() {
-        return Ok(Some(Exit::Ok));
+        let before = Samples::read(&found.folders.unwrap_or_default(), |_| true);
+        before.warn();
+        let (comparison, outcome) = match comparing::stored(name, &before.runs, &run, &Rules::of(gate)) {
+            Ok(comparison) => {
+                let outcome = RegressionResult::of(&comparison, gate);
+                (Some(comparison), outcome)
+            }
+            Err(refusal) => {
+                // The run itself is good, and its verdict stands: what cannot be compared is only said.
+                output::say(&refusal.replacen("error", "warning", 1));
+                (None, RegressionResult::Inconclusive(vec![Undecided::NotComparable(name.clone())]))
+            }
+        };
+        let outcome = Some(Outcome(outcome)).filter(|_| !gate.regression.is_empty());
+        Ok(Some(Self { comparison, outcome }))
     }
-    let outcome = Outcome(outcome);
-    show.beside(&outcome.words())?;
-    Ok(Some(outcome.exit(strict)))
+
+    /// What the gate makes of it.
+    pub(crate) fn result(&self) -> Option<&RegressionResult> {
+        self.outcome.as_ref().map(|outcome| &outcome.0)
+    }
+
+    /// Prints the comparison and what the gate makes of it; how the run exits by that.
+    pub(crate) fn show(&self, strict: bool, show: ShowArgs) -> Result<Exit, Failure> {
+        if let Some(comparison) = &self.comparison {
+            show.beside(&report::comparison_terminal(comparison, output::screen()))?;
+        }
+        let Some(outcome) = &self.outcome else { return Ok(Exit::Ok) };
+        show.beside(&outcome.words())?;
+        Ok(outcome.exit(strict))
+    }
 }
 
 /// Why a run must not be added to a baseline: it is worse than the runs there in any metric. A run that is not comparable
@@ -267,8 +283,10 @@ mod tests {
         let results = tempfile::tempdir().unwrap();
         let results = results.path();
         let show = ShowArgs { full: false, json: false };
-        let after =
-            |run: &str, gate: &Gate| after_run(&results.join(run), results, gate, true, show).unwrap();
+        let after = |run: &str, gate: &Gate| {
+            let past = Past::of(&results.join(run), results, gate).unwrap()?;
+            Some(past.show(true, show).unwrap())
+        };
         for (number, factor) in [1.0, 1.01, 0.99, 1.004, 0.985, 1.009, 0.996, 1.003].iter().enumerate() {
             let name = format!("run-{number}");
             store(results, &name, *factor);

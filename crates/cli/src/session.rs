@@ -361,8 +361,9 @@ impl<'a> Session<'a> {
         self,
         show: ShowArgs,
         proof: Option<&proof::ProofPlan>,
+        results: Option<&Path>,
     ) -> Result<Conclusion, Failure> {
-        let concluded = conclusion::conclude(&self.folder, show, proof)?;
+        let concluded = conclusion::conclude(&self.folder, show, proof, results)?;
         if concluded.summary.head.interrupted {
             output::say(&conclusion::interrupted(&self.so_far, &self.folder));
         }

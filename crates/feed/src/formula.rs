@@ -8,7 +8,7 @@ mod caches;
 mod layouts;
 mod loaders;
 
-pub use caches::{cached_bps, hits};
+pub use caches::{cached_bps, hits, hits_of_drawn_epoch};
 pub use layouts::{
     break_even_epochs, shard_gain, shard_tail, shards, shards_per_rank, staging_s, tar_member_bytes,
 };

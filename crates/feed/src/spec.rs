@@ -211,29 +211,37 @@ impl Need {
     /// The same need of reads with so many bytes per second that this client writes at the same time.
     ///
     /// # Errors
-    /// [`NeedError`] for a rate that is zero or no number.
+    /// [`NeedError`] for a rate that is zero or no number, and for a sum that no machine could have.
     pub fn with_writes(self, bytes_per_s: f64) -> Result<Self, NeedError> {
         above_zero("write_rate", bytes_per_s)?;
         // A rate alone could be taken for one that is written too.
         let read = if self.accelerators > 0 { "" } else { " read" };
         let label = format!("{}{read} and {} written", self.label, format_bps(bytes_per_s));
-        Ok(Self { label, write_bps: Some(bytes_per_s), ..self })
+        let caveats = self.caveats_of_no_host();
+        let mut need = Self { label, write_bps: Some(bytes_per_s), caveats, ..self };
+        plausible::check_host(&mut need)?;
+        Ok(need)
     }
 
     /// Several needs at once, as one: all that is read is added up, and all that is written. `None` of none.
     ///
     /// They are taken to have one utilization, to be of as many hosts where they are of several, and to ask for checkpoints once.
-    pub fn together(needs: Vec<Self>) -> Option<Self> {
-        needs.into_iter().reduce(Self::beside)
+    ///
+    /// # Errors
+    /// [`NeedError`] for a sum that no machine could have.
+    pub fn together(needs: Vec<Self>) -> Result<Option<Self>, NeedError> {
+        let mut needs = needs.into_iter();
+        needs.next().map(|first| needs.try_fold(first, Self::beside)).transpose()
     }
 
-    fn beside(self, other: Self) -> Self {
+    fn beside(self, other: Self) -> Result<Self, NeedError> {
         let label = format!("{} and {}", self.label, other.label);
         let (read_bps, write_bps) =
             (self.read_bps() + other.read_bps(), self.written_bps() + other.written_bps());
         // What reads knows its samples and accelerators; what asks for no rate knows no utilization.
         let knows = |need: &Self| (need.read_bps() > 0.0, need.asks_rate());
         let (one, other) = if knows(&self) < knows(&other) { (other, self) } else { (self, other) };
+        let caveats = [one.caveats_of_no_host(), other.caveats_of_no_host()].concat();
         let own = if other.read_bps() > 0.0 { one.of_several_jobs(read_bps) } else { one };
         let is_same = own.source == other.source || !other.asks_rate();
         let saves = |of: &Self, others: &Self| {
@@ -242,7 +250,7 @@ impl Need {
             Some(CheckpointNeed { beside_others, ..checkpoint })
         };
         let checkpoint = saves(&own, &other).or_else(|| saves(&other, &own));
-        Self {
+        let mut sum = Self {
             label,
             demand: match own.demand {
                 Demand::Bytes { .. } if read_bps == 0.0 => {
@@ -253,14 +261,22 @@ impl Need {
             hosts: own.hosts.max(other.hosts),
             provenance: own.provenance.max(other.provenance),
             source: if is_same { own.source } else { format!("{}; {}", own.source, other.source) },
-            caveats: [own.caveats, other.caveats].concat(),
+            caveats,
             // The narrower one: what is said of a host is no word on the cluster.
             scope: if other.scope == Scope::Host { Scope::Host } else { own.scope },
             checkpoint,
             writes: read_bps == 0.0 && write_bps > 0.0,
             write_bps: (read_bps > 0.0 && write_bps > 0.0).then_some(write_bps),
             ..own
-        }
+        };
+        plausible::check_host(&mut sum)?;
+        Ok(sum)
+    }
+
+    /// What was remarked on, without what was of the host: it carries more than this part.
+    fn caveats_of_no_host(&self) -> Vec<String> {
+        let of_host = plausible::host_caveats(self);
+        self.caveats.iter().filter(|caveat| !of_host.contains(caveat)).cloned().collect()
     }
 
     /// What is left of a job where others read beside it: bytes, and nothing of samples, steps and accelerators.

@@ -12,5 +12,5 @@ mod tests;
 
 pub use error::WhatIfError;
 pub use jobs::{Checkpoints, Idle, State};
-pub use loaders::{Memory, Readers, Reading, Start, Transfer};
+pub use loaders::{Ahead, Memory, Readers, Reading, Start, Transfer};
 pub use storages::{CacheBefore, Codec, CopyFirst, Shards};

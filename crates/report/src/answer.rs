@@ -7,8 +7,8 @@ pub(crate) mod rows;
 use std::collections::BTreeMap;
 
 use analysis::{
-    Cause, CellSummary, CheckpointCause, CheckpointVerdict, Evidence, Flag, GateResult, Measurement, Proof,
-    ReadVerdict, Scope, Sizing, Summary, Verdict, gate,
+    Cause, CellSummary, CheckpointCause, CheckpointVerdict, Evidence, Flag, Measurement, Proof, ReadVerdict,
+    RegressionResult, Scope, Sizing, Summary, Verdict,
 };
 
 use feed::Judgement;
@@ -16,6 +16,7 @@ use feed::Judgement;
 use crate::head;
 use crate::plain::{ascii, folded, shortened, spell_out};
 use crate::screen::Screen;
+use crate::standing::Standing;
 use crate::words;
 
 // What scrolls away is not read: twenty lines fit the smallest terminal in use (24 rows) with the prompt below.
@@ -27,6 +28,8 @@ const SEARCH_LINES: usize = 2;
 /// Lines of each part at most; reasons, then what is open, have what the others leave.
 const NEED_LINES: usize = 2;
 const GATE_LINES: usize = 2;
+/// The same of one demand that takes more.
+const GATE_LINES_MAX: usize = 4;
 /// Lines that reasons leave for what is open.
 // Hosts, caches and time are the three that nearly every run leaves open.
 const OPEN_LINES: usize = 3;
@@ -48,6 +51,8 @@ pub struct Surroundings<'a> {
     pub page: &'a str,
     /// Command that prints all cells.
     pub full: &'a str,
+    /// How it stands against the baseline of its gate, where it was compared with that.
+    pub past: Option<&'a RegressionResult>,
 }
 
 /// Need, a row for each judged target, reasons, what stays open, cost, what to do next, and where the rest is.
@@ -65,7 +70,7 @@ pub fn answer(summary: &Summary, surroundings: Surroundings<'_>) -> Option<Strin
     let writer = Writer { columns: screen.columns.max(COLUMNS_MIN) };
     let mut lines = writer.part("NEED", &need(summary), NEED_LINES);
     lines.extend(rows::rows(summary, Screen { columns: writer.columns, ..screen }));
-    lines.extend(gate_lines(summary, writer));
+    lines.extend(gate_lines(summary, surroundings.past, writer));
     // Laid out before the reasons, which take what room is left: a command that is cut off is of no use.
     let mut last = writer.part("COST", &cost(summary), 1);
     last.extend(next(summary, surroundings.folder, writer));
@@ -119,9 +124,14 @@ impl Writer {
         folded.iter().take(lines).enumerate().map(of_line).collect()
     }
 
+    /// Lines that words take.
+    fn lines(self, words: &str) -> usize {
+        folded(&ascii(words), self.columns - LEAD_COLUMNS).len()
+    }
+
     /// The items that fit, in their order, the first in any case; and how many more there are.
     fn fitting(self, items: &[String], lines: usize) -> Option<String> {
-        let fits = |words: &str| folded(&ascii(words), self.columns - LEAD_COLUMNS).len() <= lines;
+        let fits = |words: &str| self.lines(words) <= lines;
         let (first, others) = items.split_first()?;
         let mut shown = first.clone();
         let mut hidden = others.len();
@@ -174,16 +184,21 @@ fn need_of_reads(summary: &Summary, need: &feed::Need) -> Vec<String> {
     vec![format!("{}{host}{demand}", need.label), line]
 }
 
-fn gate_lines(summary: &Summary, writer: Writer) -> Vec<String> {
-    let (word, demands) = match gate(summary) {
-        GateResult::None => return Vec::new(),
-        GateResult::Met => ("met", Vec::new()),
-        GateResult::Missed(unmet) => ("missed: ", words::gate::all(&unmet)),
-        GateResult::Inconclusive(unmet) => ("inconclusive: ", words::gate::all(&unmet)),
+fn gate_lines(summary: &Summary, past: Option<&RegressionResult>, writer: Writer) -> Vec<String> {
+    let (standing, mut demands) = Standing::of(summary, past);
+    let word = match standing {
+        Standing::None => return Vec::new(),
+        Standing::Met => return writer.below("GATE", "met", 1),
+        Standing::Missed => "missed",
+        Standing::Regressed => "regressed",
+        Standing::Inconclusive => "inconclusive",
     };
-    // Whole demands: half of one could read as another.
-    let words = writer.fitting(&demands, GATE_LINES).unwrap_or_default();
-    writer.below("GATE", &format!("{word}{words}"), GATE_LINES)
+    if let Some(first) = demands.first_mut() {
+        first.insert_str(0, &format!("{word}: "));
+    }
+    // Whole demands: half of one could read as another, and of one that names a cell the limit and the reason stand last.
+    let own = demands.first().map_or(0, |first| writer.lines(first)).clamp(GATE_LINES, GATE_LINES_MAX);
+    writer.part("GATE", &demands, own)
 }
 
 /// Reasons of each verdict, the gravest first, in what room there is.

@@ -4,8 +4,8 @@
 //! version; what one means does not change. A key whose value is not known is there, and `null`.
 
 use analysis::{
-    CacheBelow, CellSummary, CheckpointVerdict, Edge, Figures, Full, GateResult, LineAt, LoadScope,
-    Measurement, Proof, Rate, ReadVerdict, Scaled, Sizing, Summary, Unjudged, Verdict,
+    CacheBelow, CellSummary, CheckpointVerdict, Edge, Figures, Full, LineAt, LoadScope, Measurement, Proof,
+    Rate, ReadVerdict, RegressionResult, Scaled, Sizing, Summary, Unjudged, Verdict,
 };
 use feed::Interval;
 use record::axis::{self, alike};
@@ -13,6 +13,7 @@ use record::axis::{self, alike};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::standing::Standing;
 use crate::words;
 
 /// The JSON Schema (draft 7) of [`answer_json`].
@@ -32,11 +33,16 @@ pub struct Paths {
     pub page: Option<String>,
 }
 
-/// The verdicts of a run with what each is about and what it rests on, and what it proves with other runs, as an indented JSON
-/// object with a last line break.
-pub fn answer_json(summary: &Summary, proofs: &[Proof], paths: &Paths) -> String {
+/// The verdicts of a run with what each is about and what it rests on, what it proves with other runs, and how it stands against
+/// its gate and the runs before it, as an indented JSON object with a last line break.
+pub fn answer_json(
+    summary: &Summary,
+    proofs: &[Proof],
+    past: Option<&RegressionResult>,
+    paths: &Paths,
+) -> String {
     // A tree of plain values can be written.
-    let text = serde_json::to_string_pretty(&Answer::of(summary, proofs, paths)).unwrap_or_default();
+    let text = serde_json::to_string_pretty(&Answer::of(summary, proofs, past, paths)).unwrap_or_default();
     format!("{text}\n")
 }
 
@@ -415,24 +421,20 @@ struct EdgeObject<'a> {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 struct Gate {
-    /// `none` where the scenario has no gate.
-    outcome: Outcome,
+    /// As the exit says it: that of the run, and where the gate compares with a baseline that too. `none` where the scenario has
+    /// no gate.
+    outcome: Standing,
     /// What does not hold or could not be decided, in words.
     demands: Vec<String>,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "lowercase")]
-#[cfg_attr(test, derive(JsonSchema))]
-enum Outcome {
-    None,
-    Met,
-    Missed,
-    Inconclusive,
-}
-
 impl<'a> Answer<'a> {
-    fn of(summary: &'a Summary, proofs: &'a [Proof], paths: &'a Paths) -> Self {
+    fn of(
+        summary: &'a Summary,
+        proofs: &'a [Proof],
+        past: Option<&RegressionResult>,
+        paths: &'a Paths,
+    ) -> Self {
         let head = &summary.head;
         let unjudged = summary.unjudged.iter();
         Self {
@@ -449,7 +451,7 @@ impl<'a> Answer<'a> {
             unjudged: unjudged.map(UnjudgedObject::of).collect(),
             sizings: summary.sizings.iter().map(SizingObject::of).collect(),
             proofs: proofs.iter().map(ProofObject::of).collect(),
-            gate: Gate::of(summary),
+            gate: Gate::of(summary, past),
             not_tested: words::not_tested::all(summary),
             paths,
         }
@@ -717,14 +719,9 @@ impl<'a> EdgeObject<'a> {
 }
 
 impl Gate {
-    fn of(summary: &Summary) -> Self {
-        let (outcome, unmet) = match analysis::gate(summary) {
-            GateResult::None => (Outcome::None, Vec::new()),
-            GateResult::Met => (Outcome::Met, Vec::new()),
-            GateResult::Missed(unmet) => (Outcome::Missed, unmet),
-            GateResult::Inconclusive(unmet) => (Outcome::Inconclusive, unmet),
-        };
-        Self { outcome, demands: words::gate::all(&unmet) }
+    fn of(summary: &Summary, past: Option<&RegressionResult>) -> Self {
+        let (outcome, demands) = Standing::of(summary, past);
+        Self { outcome, demands }
     }
 }
 

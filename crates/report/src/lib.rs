@@ -27,6 +27,7 @@ mod ranks;
 mod screen;
 mod sections;
 mod side;
+mod standing;
 mod stored;
 #[expect(clippy::cast_possible_wrap, reason = "pixels and counts of panels and lines are far below 2^31")]
 mod svg;

@@ -77,14 +77,30 @@ fn value_length(text: &str) -> usize {
     let up_to = |end: char| text[1..].find(end).map_or(0, |at| at + 2);
     match text.chars().next() {
         Some('"') => up_to('"'),
-        Some('[') => up_to(']'),
-        Some('{') => up_to('}'),
+        Some('[' | '{') => bracketed_length(text),
         _ => {
             let word =
                 text.find(|c: char| !(c.is_ascii_alphanumeric() || "_.-".contains(c))).unwrap_or(text.len());
             text[..word].trim_end_matches('.').len()
         }
     }
+}
+
+/// Bytes of the list or table that a text begins with, and of what lies in it; 0 of one that does not end.
+fn bracketed_length(text: &str) -> usize {
+    let (mut depth, mut is_quoted) = (0_usize, false);
+    for (at, c) in text.char_indices() {
+        match c {
+            '"' => is_quoted = !is_quoted,
+            '[' | '{' if !is_quoted => depth += 1,
+            ']' | '}' if !is_quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return at + 1;
+        }
+    }
+    0
 }
 
 fn flag(key: &str, value: &str) -> String {
@@ -109,6 +125,9 @@ mod tests {
             ("engine = \"pread\" does without it", "--set targets.data.engine=pread does without it"),
             ("need = \"8xh100:resnet50\"", "--need 8xh100:resnet50"),
             ("need = { rate = \"2 GB/s\" }", "--need '{ rate = \"2 GB/s\" }'"),
+            ("need = { a = { b = \"}\" } } or", "--need '{ a = { b = \"}\" } }' or"),
+            ("need = [\"1 GB/s\", [2]]", "--need '[\"1 GB/s\", [2]]'"),
+            ("need = { a = { never", "need = { a = { never"),
             ("write hold = \"samples\"", "write --hold samples"),
             ("dataset.source = \"existing\" reads them", "--existing reads them"),
             ("for example measure.budget = \"2h\"", "for example --budget 2h"),

@@ -32,18 +32,33 @@ fn is_path(at: &str) -> bool {
     Address::read(&node, "at", &mut Problems::default()).is_some_and(|address| address.path().is_some())
 }
 
-/// A need in its short form, or as the table of its keys: `{ batch = 400, ... }`.
+/// A need in its short form, as the table of its keys, `{ batch = 400, ... }`, or as a list of these.
 fn needed(need: &str) -> String {
     // It must parse as well: a brace that is never closed would otherwise break the text that was made, and
     // not what was typed.
-    let is_table = need.starts_with('{') && DeValue::parse(need).is_ok();
-    if is_table { need.to_owned() } else { quoted(need) }
+    let is_value = need.starts_with(['{', '[']) && DeValue::parse(need).is_ok();
+    if is_value { need.to_owned() } else { quoted(need) }
 }
 
 /// As [`from_path`], for the node of a block device: it is only ever read, and the scenario says so.
 pub fn from_device(at: &str, need: Option<&str>) -> Source {
     let Source { name, text } = from_path(at, need);
     Source { name, text: format!("{text}dataset.source = \"existing\"\n") }
+}
+
+/// What a need says that is typed on a command line: in its short form, as the table of its keys, or as a list of these.
+///
+/// # Errors
+/// Every mistake of it.
+pub fn need(text: &str) -> Result<feed::Need, Diagnostics> {
+    // A scenario has a target, of which nothing is asked here.
+    let scenario = parse(&from_path(".", Some(text)), &[]);
+    let mut problems = scenario.problems.clone();
+    let need = if scenario.reads_on { resolve::need(&scenario.written, &mut problems) } else { None };
+    match need {
+        Some(need) if problems.is_empty() && scenario.syntax.is_empty() => Ok(need),
+        _ => Err(scenario.diagnostics(problems)),
+    }
 }
 
 /// Checks a scenario as far as no machine is needed: on one that grants everything it asks.

@@ -30,7 +30,7 @@ use std::sync::Arc;
 pub use diagnostic::{Diagnostics, Source};
 pub use hint::in_flags;
 pub use host::HostFacts;
-pub use init::{check_shape, from_device, from_path, init};
+pub use init::{check_shape, from_device, from_path, init, need};
 pub use plan::PathFacts;
 pub use resolve::{ORDER_BYTES_MAX, SIZE_DEFAULT_BYTES};
 pub use schema::schema_json;
@@ -142,6 +142,11 @@ impl Scenario {
     /// Whether its need asks for reads; true where it does not say.
     pub fn asks_rate(&self) -> bool {
         !resolve::is_of_checkpoints_alone(&self.written.need)
+    }
+
+    /// What its need asks for, reads where it does not say; `None` of checkpoints alone.
+    pub fn asks(&self) -> Option<feed::Flow> {
+        self.asks_rate().then(|| resolve::asks(&self.written.need))
     }
 
     /// The servers and buckets of a scenario's targets, under their addresses as written; those that feedline starts

@@ -47,20 +47,7 @@ impl Written for WholePercent {
     }
 
     fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
-        let or_zero = |text: &str| match feed::parse_percent(text) {
-            Err(feed::UnitError::Zero { .. }) => Ok(0.0),
-            parsed => parsed,
-        };
-        let percents = quantity::<Self, _>(node, path, "%", or_zero, problems)? * 100.0;
-        let whole = percents.round();
-        let wrong = match percents {
-            percents if percents > 100.0 => "this is more than all of it",
-            // 0.29 x 100 is 28.999999999999996 in binary.
-            percents if (percents - whole).abs() > 1e-9 => "this has a fraction",
-            _ => return Some(Self(whole as u8)),
-        };
-        problems.push(Problem::new(format!("`{path}` takes {}", Self::expected())).at(node.span, wrong));
-        None
+        whole::<Self>(node, path, problems).map(Self)
     }
 }
 
@@ -68,6 +55,61 @@ impl Plain<u8> for WholePercent {
     fn plain(&self) -> u8 {
         self.0
     }
+}
+
+/// Whole percents of something of which the rest is something else: neither none of it nor all. Both are read, for the table
+/// says what to write instead.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct PartPercent(pub(crate) u8);
+
+schema!(PartPercent, "part_percent", { "type": "string", "pattern": r"^\s*[1-9][0-9]?(\.0+)?\s*%\s*$" });
+
+impl Written for PartPercent {
+    fn expected() -> String {
+        "whole percents from 1 to 99, e.g. \"30 %\"".to_owned()
+    }
+
+    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
+        whole::<Self>(node, path, problems).map(Self)
+    }
+}
+
+impl Plain<u8> for PartPercent {
+    fn plain(&self) -> u8 {
+        self.0
+    }
+}
+
+/// Whole percents, from none to all.
+fn whole<T: Written>(node: &Node, path: &str, problems: &mut Problems) -> Option<u8> {
+    // As of other percentages; a fraction of a percent would be refused again.
+    if let Some(number) = share_in_digits(&node.value) {
+        let percents = (number * 1e4).round() / 100.0;
+        let written = if is_whole(percents) {
+            format!("{number} as a percentage: \"{percents} %\"")
+        } else {
+            format!("{number} as a percentage is {percents} %; write a whole one")
+        };
+        problems.push(wrong_type::<T>(node, path).help(written));
+        return None;
+    }
+    let or_zero = |text: &str| match feed::parse_percent(text) {
+        Err(feed::UnitError::Zero { .. }) => Ok(0.0),
+        parsed => parsed,
+    };
+    let percents = quantity::<T, _>(node, path, "%", or_zero, problems)? * 100.0;
+    let wrong = match percents {
+        percents if percents > 100.0 => "this is more than all of it",
+        percents if !is_whole(percents) => "this has a fraction",
+        _ => return Some(percents.round() as u8),
+    };
+    problems.push(Problem::new(format!("`{path}` takes {}", T::expected())).at(node.span, wrong));
+    None
+}
+
+fn is_whole(percents: f64) -> bool {
+    // 0.29 x 100 is 28.999999999999996 in binary.
+    (percents - percents.round()).abs() <= 1e-9
 }
 
 /// A number that is meant as a share of one, not as percents.

@@ -49,7 +49,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
     for line in &merged.lines {
         writer.append(line)?;
     }
-    let summary = conclusion::conclude(&folder, args.show, None)?.summary;
+    let summary = conclusion::conclude(&folder, args.show, None, None)?.summary;
     Ok(Exit::of_run(&summary, args.strict))
 }
 

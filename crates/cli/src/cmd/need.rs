@@ -17,7 +17,7 @@ workload    on       batch        step      samples/s    bytes/s  source
 
 #[derive(Debug, Args)]
 pub(crate) struct NeedArgs {
-    /// A need such as 8xh100:resnet50 or the table of its keys, a scenario file, or nothing to list the profiles
+    /// A need such as 8xh100:resnet50, the table of its keys or a list of needs, a scenario file, or nothing to list the profiles
     pub(crate) need: Option<String>,
 }
 

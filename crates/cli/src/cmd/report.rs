@@ -9,6 +9,7 @@ use report::{Page, Plot};
 use crate::args::ShowArgs;
 use crate::derived::Derived;
 use crate::exit::{Exit, Failure};
+use crate::shown::Told;
 use crate::{files, output, samples};
 
 #[derive(Debug, Args)]
@@ -69,7 +70,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         ReportFormat::Terminal => {
             // A file is no terminal, whatever prints the rest.
             let screen = if args.output.is_some() { report::Screen::PLAIN } else { output::screen() };
-            args.show.text(&analysis::summarise(&samples::record(&args.run)?), &[], &args.run, screen)
+            let summary = analysis::summarise(&samples::record(&args.run)?);
+            args.show.text(&Told { summary: &summary, proofs: &[], past: None }, &args.run, screen)
         }
         ReportFormat::Markdown => report::markdown(&analysis::summarise(&samples::record(&args.run)?)),
         ReportFormat::Svg => plot(&Derived::of(&args.run)?.plots, &args.plot)?,

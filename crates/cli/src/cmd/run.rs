@@ -16,13 +16,13 @@ use crate::comparing::Rules;
 use crate::conclusion::Conclusion;
 use crate::exit::{Exit, Failure};
 use crate::launched::{self, Launched};
-use crate::regression::Outcome;
+use crate::regression::{self, Outcome, Past};
 use crate::resume::Interrupted;
 use crate::session::{Ready, RunKind, Session};
 use crate::slots::Slots;
 use crate::team::asked::Asked;
 use crate::variants::{self, VariantSpec};
-use crate::{baseline, cmd, load, output, proof, regression, resume, rounds, samples, session, team};
+use crate::{baseline, cmd, load, output, proof, resume, rounds, samples, session, team};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("results", |results| results.short('o')))]
@@ -141,10 +141,9 @@ fn together(args: &RunArgs, group: Arc<dyn Group>, launcher: Launcher) -> Result
         loaded.plan.measure.fresh_rounds += args.rounds.map_or(0, |More(rounds)| rounds);
         Ok(loaded)
     };
-    let judge = |summary: &Summary| {
-        let folder = results.join(&summary.head.run_id);
-        let compared = regression::after_run(&folder, results, &summary.gate, args.strict, args.show)?;
-        Ok(Exit::of_run(summary, args.strict).or(compared.unwrap_or(Exit::Ok)))
+    let judge = |concluded: &Conclusion| {
+        let compared = shown_past(args, concluded.past.as_ref())?;
+        Ok(Exit::of_run(&concluded.summary, args.strict).or(compared))
     };
     team::run::run(&Asked {
         input: &args.input,
@@ -156,6 +155,7 @@ fn together(args: &RunArgs, group: Arc<dyn Group>, launcher: Launcher) -> Result
         size: None,
         load: &load,
         make: &rounds::interleave,
+        past: Some(results),
         judge: &judge,
     })
 }
@@ -208,7 +208,9 @@ fn alone(args: &RunArgs, ranks: &RankArgs, interrupted: Option<Interrupted>) -> 
     if let Some(late) = late {
         return Err(too_late(ranks.start_at.as_deref(), late));
     }
-    let Conclusion { summary, proofs } = session.conclude(args.show, asked.as_ref())?;
+    // One rank is no whole run, and has no past of its own.
+    let results = slots.is_none().then_some(args.measure.results.as_path());
+    let Conclusion { summary, proofs, past } = session.conclude(args.show, asked.as_ref(), results)?;
     if interrupted {
         return Ok(Exit::Interrupted);
     }
@@ -216,18 +218,28 @@ fn alone(args: &RunArgs, ranks: &RankArgs, interrupted: Option<Interrupted>) -> 
         Some(_) => proof::exit_of(&summary, &proofs, args.strict),
         None => Exit::of_run(&summary, args.strict),
     };
-    // One rank is no whole run, and has no past of its own.
-    if slots.is_some() { Ok(verdict) } else { Ok(verdict.or(hold_against_past(args, &summary, verdict)?)) }
+    if slots.is_some() {
+        return Ok(verdict);
+    }
+    let compared = shown_past(args, past.as_ref())?;
+    add_to_baseline(args, &summary, (verdict, compared))?;
+    Ok(verdict.or(compared))
 }
 
-/// Compares a run with the baseline of its gate, and adds it to the one that the command line names where it may be a
-/// measure of others.
-fn hold_against_past(args: &RunArgs, summary: &Summary, verdict: Exit) -> Result<Exit, Failure> {
+/// Shows how a run stands beside the baseline of its gate; how it exits by that.
+fn shown_past(args: &RunArgs, past: Option<&Past>) -> Result<Exit, Failure> {
+    past.map_or(Ok(Exit::Ok), |past| past.show(args.strict, args.show))
+}
+
+/// Adds a run to the baseline that the command line names, where it may be a measure of others.
+fn add_to_baseline(
+    args: &RunArgs,
+    summary: &Summary,
+    (verdict, compared): (Exit, Exit),
+) -> Result<(), Failure> {
     let results = &args.measure.results;
     let folder = results.join(&summary.head.run_id);
-    let compared = regression::after_run(&folder, results, &summary.gate, args.strict, args.show)?;
-    let compared = compared.unwrap_or(Exit::Ok);
-    let Some(name) = &args.add_to else { return Ok(compared) };
+    let Some(name) = &args.add_to else { return Ok(()) };
     let regressed = (compared == Exit::Regressed).then(|| "it regressed".to_owned());
     // A baseline is a measure of others; a run that measured nothing would widen it without end.
     let nothing = (verdict == Exit::Error).then(|| "nothing was measured".to_owned());
@@ -242,7 +254,7 @@ fn hold_against_past(args: &RunArgs, summary: &Summary, verdict: Exit) -> Result
         }
         Some(reason) => output::say(&format!("not added to the baseline {name}: {reason}")),
     }
-    Ok(compared)
+    Ok(())
 }
 
 /// Why a run with holes is no measure of others.

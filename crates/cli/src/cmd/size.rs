@@ -6,6 +6,7 @@ use std::sync::Arc;
 use analysis::{SearchValue, Summary};
 use clap::{Args, ValueEnum};
 use engine::{Bench, Harder, Search, Try};
+use feed::Flow;
 use launch::{Group, Launcher};
 use plan::{Axis, Cell, DatasetSpec, Load, Plan};
 use record::NotRun;
@@ -66,6 +67,7 @@ pub(crate) enum Find {
 }
 
 pub(crate) fn size(args: &SizeArgs) -> Result<Exit, Failure> {
+    refuse_writes(&args.input)?;
     if args.find != Find::Hosts {
         launched::refuse("size", None)?;
     }
@@ -73,6 +75,20 @@ pub(crate) fn size(args: &SizeArgs) -> Result<Exit, Failure> {
         Launched::Team(group, launcher) => together(args, group, launcher),
         Launched::Alone | Launched::Slots(_) => once(args, None),
     }
+}
+
+/// Refuses a need of which a job plays nothing, or a part alone, before what a job is is asked for.
+fn refuse_writes(input: &InputArgs) -> Result<(), Failure> {
+    let asked = match load::asks(input)? {
+        Some(Flow::Reads) => return Ok(()),
+        Some(Flow::Writes) => "of writes, and has none",
+        Some(Flow::Both) => "of reads and writes at once",
+        None => "of checkpoints, and has none",
+    };
+    Err(Failure::usage(format!(
+        "error: size plays jobs that read, and this need is {asked}\n  hint: `feedline run` measures it; for size state what \
+         the jobs read and nothing else, such as 8xh100:resnet50"
+    )))
 }
 
 /// Searches how many of the processes of a launcher are fed.
@@ -88,7 +104,8 @@ fn together(args: &SizeArgs, group: Arc<dyn Group>, launcher: Launcher) -> Resul
         size: Some(args.find.axis()),
         load: &|| Ok(for_hosts(load::load(&as_training(&args.input))?, most)),
         make: &|ready, session, bench| find(ready, args.find, session, bench),
-        judge: &|summary| Ok(exit_of(summary)),
+        past: None,
+        judge: &|concluded| Ok(exit_of(&concluded.summary)),
     })
 }
 
@@ -124,7 +141,7 @@ pub(crate) fn once(args: &SizeArgs, interrupted: Option<Interrupted>) -> Result<
         None => Session::begin(&ready, keep_names, kind)?,
     };
     let interrupted = session.execute(|session, bench| find(&ready, args.find, session, bench))?;
-    let summary = session.conclude(args.show, None)?.summary;
+    let summary = session.conclude(args.show, None, None)?.summary;
     Ok(if interrupted { Exit::Interrupted } else { exit_of(&summary) })
 }
 

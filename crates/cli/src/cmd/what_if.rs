@@ -119,7 +119,7 @@ fn job(asked: &JobAsked, known: &mut Known) -> Result<Job, Failure> {
 fn copy(asked: &CopyAsked) -> Result<Exit, Failure> {
     let mut known = known(&asked.around)?;
     let question = CopyFirst {
-        dataset_bytes: known.dataset_bytes(asked.dataset)?,
+        dataset_bytes: known.dataset_bytes(asked.dataset, "--dataset")?,
         source_bps: known.rate("source", asked.source.as_deref(), RateOf::SourceOfCopy)?,
         copying_bps: known.rate("copying", asked.copying.as_deref(), RateOf::Copying)?,
         copy_bps: known.rate("copy", asked.copy.as_deref(), RateOf::CopyOfSource)?,
@@ -134,7 +134,7 @@ fn copy(asked: &CopyAsked) -> Result<Exit, Failure> {
 fn cache(asked: &CacheAsked) -> Result<Exit, Failure> {
     let mut known = known(&asked.around)?;
     let question = CacheBefore {
-        dataset_bytes: known.dataset_bytes(asked.dataset)?,
+        dataset_bytes: known.dataset_bytes(asked.dataset, "--dataset")?,
         cache_bytes: asked.cache,
         source_bps: known.rate("source", asked.source.as_deref(), RateOf::OnlyTarget)?,
         cache_bps: known.rate("cached", asked.cached.as_deref(), RateOf::Named)?,
@@ -157,9 +157,12 @@ fn cache(asked: &CacheAsked) -> Result<Exit, Failure> {
 
 fn checkpoint(asked: &CheckpointAsked) -> Result<Exit, Failure> {
     let mut known = known(&asked.around)?;
-    let state = match asked.parameters {
-        Some(count) => State::Parameters { count, bytes_each: asked.bytes_each },
-        None => State::Bytes(known.checkpoint_bytes(asked.size)?),
+    let (state, of_record) = match asked.parameters {
+        Some(count) => (State::Parameters { count, bytes_each: asked.bytes_each }, None),
+        None => {
+            let (bytes, label) = known.checkpoint_bytes(asked.size)?;
+            (State::Bytes(bytes), label)
+        }
     };
     let question = Checkpoints {
         state,
@@ -171,7 +174,14 @@ fn checkpoint(asked: &CheckpointAsked) -> Result<Exit, Failure> {
     };
     let title = "what if checkpoints are written?";
     let measured = Measured::Checkpoint { question };
-    Asked { around: &asked.around, known, title, measured }.answer(|sheet| question.answer(sheet))
+    Asked { around: &asked.around, known, title, measured }.answer(|sheet| {
+        question.answer(sheet)?;
+        // A record may have written a part of a checkpoint, and the answer holds for no more.
+        if let Some(label) = &of_record {
+            sheet.row("", &format!("that is {label}; --size or --parameters states another"));
+        }
+        Ok(())
+    })
 }
 
 fn readers(asked: &ReadersAsked) -> Result<Exit, Failure> {
@@ -202,7 +212,7 @@ fn memory(asked: &MemoryAsked) -> Result<Exit, Failure> {
     let question = Memory {
         accelerators: job.accelerators,
         readers: known.readers(asked.readers)?,
-        prefetch: asked.prefetch,
+        ahead: known.ahead(asked.prefetch)?,
         batch: job.batch,
         decoded_bytes: asked.decoded,
         shuffle: asked.shuffle.zip(asked.sample),
@@ -233,8 +243,8 @@ fn codec(asked: &CodecAsked) -> Result<Exit, Failure> {
 fn shards(asked: &ShardsAsked) -> Result<Exit, Failure> {
     let mut known = known(&asked.around)?;
     let question = Shards {
-        dataset_bytes: known.dataset_bytes(asked.dataset)?,
-        sample_bytes: known.sample_bytes(asked.sample)?,
+        dataset_bytes: known.dataset_bytes(asked.dataset, "--dataset, --sample")?,
+        sample_bytes: known.sample_bytes(asked.sample, "--dataset, --sample")?,
         shard_bytes: asked.shard,
         ranks: asked.ranks,
         stream: asked.first_byte.zip(asked.stream),

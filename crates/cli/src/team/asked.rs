@@ -1,13 +1,14 @@
 //! What is asked of a run of several processes.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use analysis::Summary;
 use engine::Bench;
 use launch::{Group, Launcher};
 use record::NotRun;
 
 use crate::args::{InputArgs, MeasureArgs, ShowArgs, TeamArgs};
+use crate::conclusion::Conclusion;
 use crate::exit::{Exit, Failure};
 use crate::load::Loaded;
 use crate::session::{Ready, Session};
@@ -30,6 +31,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) load: &'a dyn Fn() -> Result<Loaded, Failure>,
     /// Makes it, at rank 0.
     pub(crate) make: &'a Make<'a>,
+    /// Where the baseline of the gate lies, of a run that is held against it.
+    pub(crate) past: Option<&'a Path>,
     /// How rank 0 exits after a run that came to its end.
-    pub(crate) judge: &'a dyn Fn(&Summary) -> Result<Exit, Failure>,
+    pub(crate) judge: &'a dyn Fn(&Conclusion) -> Result<Exit, Failure>,
 }

@@ -7,7 +7,6 @@ use super::begin::Begun;
 use super::lead::Leading;
 use super::meeting::Meeting;
 use super::{begin, broken, follow};
-use crate::conclusion::Conclusion;
 use crate::exit::{Exit, Failure};
 use crate::session::{RunKind, Session};
 use crate::signals;
@@ -89,6 +88,6 @@ fn together(asked: &Asked<'_>, meeting: &Arc<Meeting>) -> Result<Exit, Failure> 
 }
 
 fn conclude(asked: &Asked<'_>, session: Session<'_>, interrupted: bool) -> Result<Exit, Failure> {
-    let Conclusion { summary, .. } = session.conclude(asked.show, None)?;
-    if interrupted { Ok(Exit::Interrupted) } else { (asked.judge)(&summary) }
+    let concluded = session.conclude(asked.show, None, asked.past)?;
+    if interrupted { Ok(Exit::Interrupted) } else { (asked.judge)(&concluded) }
 }

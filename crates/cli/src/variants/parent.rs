@@ -106,6 +106,14 @@ fn pair(specs: &[VariantSpec], plans: &[Plan]) -> Result<(), Failure> {
             )));
         }
     }
+    let need = |plan: &Plan| (plan.need.label.clone(), plan.need.demand, plan.need.utilization);
+    if plans.iter().any(|plan| need(plan) != need(&plans[0])) {
+        let needs = each(&|plan| format!("{}, line {}", plan.need.label, plan.need.at_line()));
+        return Err(Failure::usage(format!(
+            "error: variants are compared where the same is asked of them, and their needs differ: {needs}\n  hint: let a variant \
+             change the storage or how it is read; what is needed is set for all of them with --set need=..."
+        )));
+    }
     if differ(|plan| plan.cells.len() as u64) {
         let cells = each(&|plan| feed::counted_noun(plan.cells.len() as u64, "cell"));
         return Err(Failure::usage(format!(

@@ -416,7 +416,7 @@ const GATE: [&str; 6] = [
 fn the_first_runs_of_a_gate_cannot_fail_it_and_do_not_pass_it_silently() {
     let bench = Bench::small(DISK);
     let ended = bench.run(&GATE).exits(0).says("there is no baseline `nightly` yet");
-    assert!(ended.says("gate inconclusive").prints("INCONCLUSIVE"));
+    assert!(ended.says("GATE inconclusive").says("gate inconclusive").prints("INCONCLUSIVE"));
     bench.run(&[&GATE[..], &["--strict", "--add-to", "nightly"]].concat()).exits(5);
     let listed = fs::read_to_string(bench.path("results/baselines/nightly")).unwrap();
     assert_eq!(listed.lines().count(), 1, "{listed}");

@@ -67,6 +67,19 @@ fn a_job_is_played_recorded_and_reported_again_without_its_data() {
 #[test]
 fn the_edge_of_what_a_storage_feeds_is_searched_and_measured_again() {
     let bench = bench(JOB);
+    // What a job does not play is said before it is asked what a job is.
+    for (need, has) in [
+        ("{ write_rate = \"1 GB/s\" }", "this need is of writes, and has none"),
+        ("{ rate = \"1 GB/s\", write_rate = \"1 GB/s\" }", "this need is of reads and writes at once"),
+        (
+            "{ checkpoint = { bytes = \"1 GB\", within = \"1s\" } }",
+            "this need is of checkpoints, and has none",
+        ),
+    ] {
+        let refused =
+            bench.run(&["size", "data", "--need", need]).exits(2).says("size plays jobs that read").says(has);
+        assert!(!refused.err.contains("training"), "{}", refused.err);
+    }
     let ended = bench.run(&["size", "job.toml", "--most", "8", "--no-progress"]).exits(0);
     assert!(ended.out.lines().any(|line| line.starts_with("SIZE disk pread: ")), "{}", ended.out);
     assert_eq!(bench.run_json()["size"], "accelerators");

@@ -109,6 +109,8 @@ fn a_variant_with_a_mistake_starts_nothing() {
         ("a:", "there is a variant `a` already"),
         ("load.cache=warm", "it has no name"),
         ("b/c:", "a name is of at most"),
+        // Refused when both were measured, before.
+        ("b:need=2 MB/s", "their needs differ: `a` has"),
     ] {
         bench.run(&args(&["--variant", "a:", "--variant", change])).exits(2).says(said);
     }

@@ -100,6 +100,15 @@ fn need_prints_its_arithmetic_and_lists_the_profiles() {
     bench.run(&["need"]).exits(0).says("unet3d").says("extrapolated");
     bench.run(&["need", "8xh100:resnet5"]).exits(2).says("resnet50");
     bench.run(&["need", "8xh200:resnet50"]).exits(2).says("feedline need '{ batch = ");
+    // Several at once, as in a file; what one host carries is said of all of them.
+    let two = "[{ rate = \"300 GB/s\" }, { rate = \"300 GB/s\" }]";
+    bench.run(&["need", two]).exits(0).says("300 GB/s and 300 GB/s").says("one host would take 600 GB/s");
+    bench.run(&["need", "[{ rate = \"10 EB/s\" }, { rate = \"10 EB/s\" }]"]).exits(2).says("impossible need");
+    bench.run(&["need", "[]"]).exits(2).says("feedline need '[\"8xh100:resnet50\", { write_rate = ");
+    bench.run(&["need", "[\"8xh100:resnet50\", { write_rate = \"500 MB/s\", utilization = 0.9 }]"]).exits(0);
+    // No place is asked for, and none is written to.
+    let mix = "{ workload = \"resnet50\", accelerator = \"h100\", count = 8, write_rate = \"100 MB/s\" }";
+    bench.run(&["need", mix]).exits(0).says("100 MB/s written");
 }
 
 /// Samples of 4 MiB divided the line of samples of 147 MB by 35, and whatever was measured fed eight H100.

@@ -66,6 +66,10 @@ fn answers_show_their_arithmetic() {
              --entry 80B --reader-memory 1GB --memory 256GB"
         )
     );
+    insta::assert_snapshot!(
+        "memory_of_a_record",
+        said("memory --from results/training-throttled --decoded 602112B")
+    );
     insta::assert_snapshot!("codec", said("codec --source 2GB/s --ratio 5 --readers 8 --unpack 400MB/s"));
     insta::assert_snapshot!(
         "shards",
@@ -77,6 +81,12 @@ fn answers_show_their_arithmetic() {
     insta::assert_snapshot!(
         "transfer",
         said("transfer --need h100:resnet50 --decoded 602112B --pageable 8GB/s --pinned 28GB/s")
+    );
+    insta::assert_snapshot!(
+        "transfer_that_binds",
+        said(
+            "transfer --accelerators 8 --batch 4000 --step 10ms --decoded 602112B --pageable 8GB/s --pinned 28GB/s"
+        )
     );
     insta::assert_snapshot!("idle", said("idle --accelerators 8 --busy 0.3 --reachable 0.9 --price 3"));
 }
@@ -92,6 +102,11 @@ fn what_a_record_foretells_is_what_it_measured() {
     assert!(page.prints("bucket disk 16 5.66 0.026 - 1.51 0.27"), "{}", page.out);
     let checkpoint = asked(&bench, "checkpoint --from results/checkpoint --every 15m").exits(0);
     agree(figure(&checkpoint, "writing", "s (F47)"), 1.34);
+    // The record wrote a part of a checkpoint, and the answer is no more than that.
+    assert!(checkpoint.prints("answer checkpoints of 1.76 GB take 0.15"), "{}", checkpoint.out);
+    assert!(checkpoint.prints("that is llama3-8b, 1/64 of it; --size or --parameters"), "{}", checkpoint.out);
+    let stated = asked(&bench, "checkpoint --from results/checkpoint --every 15m --size 112GB").exits(0);
+    assert!(!stated.out.contains("1/64"), "{}", stated.out);
     let page = bench.run(&["report", "results/checkpoint"]).exits(0);
     assert!(page.prints("sync checkpoints: a checkpoint stops the accelerators for 1.34 s"), "{}", page.out);
     // 402 to 406 MB/s of the epochs through a cache of half the data, which lies on a disk of some GB/s.
@@ -118,6 +133,13 @@ fn what_is_impossible_or_not_there_is_an_error() {
     refused("copy --from results/quickstart --source fast", "no target or cell");
     refused("cache --from results/quickstart --cache 1GB --cached 1GB/s", "holds several targets");
     refused("cache --from results/c09-files-or-shards --cache 1GB", "holds several datasets");
+    refused(
+        "shards --from results/c09-files-or-shards --shard 1MB",
+        "state what you mean: --dataset, --sample",
+    );
+    // No flag is advised that the question does not take.
+    let copied = asked(&bench, "copy --from results/c09-files-or-shards").exits(2);
+    assert!(copied.says("state what you mean: --dataset").err.trim_end().ends_with("--dataset"));
     refused("cache --from results/cache-tier --cache 1GB", "--cached is missing");
     refused("checkpoint --from results/quickstart --every 1m", "holds no checkpoints");
     refused("checkpoint --size 1TB --write 1GB/s --every 1m --accelerators 8", "is written in 16.7 min");
@@ -129,11 +151,9 @@ fn what_is_impossible_or_not_there_is_an_error() {
     refused("codec --source 1GB/s --ratio 0.5 --readers 1 --unpack 1GB/s", "makes the data larger");
     refused("shards --dataset 1GB --sample 1MB --shard 100MB --ranks 64", "10 shards for 64 ranks");
     refused("start --from results/quickstart --start 1s --epochs 3", "holds no training job");
-    refused(
-        "transfer --need h100:resnet50 --decoded 1GB --pageable 1GB/s --pinned 2GB/s",
-        "no step is that short",
-    );
     refused("idle --accelerators 8 --busy 1.5", "no share");
+    refused("idle --from results/checkpoint", "holds several jobs: disk/pread/");
+    refused("start --from results/checkpoint --start 1s --epochs 3", "checkpoint-async");
     refused("idle --accelerators 8 --busy 0.9 --reachable 0.5", "to reach is less");
     // A rate that nothing may rest on is not taken.
     refused(

@@ -20,6 +20,23 @@ fn hits_of_draws(c: f64) -> f64 {
     c.clamp(0.0, 1.0)
 }
 
+/// F44: hits of the draws of epoch `epoch`, counted from 1, where the cache was empty before the first and as many are drawn as
+/// there are data.
+///
+/// Derived here. With `n` draws of `n` data a datum is among none of `t n` draws with the chance `(1 - 1/n)^(t n)`, nearly `exp(-t)`.
+/// So after `t` epochs `1 - exp(-t)` of the data were read, a cache that has room holds them, and a draw misses with
+/// `exp(-t)`. From `t = -ln(1 - c)` on the cache is full, holds `c`, and a draw misses with `1 - c`, whatever is dropped. The misses of an epoch
+/// are the integral over it: where all fits, `exp(-(k - 1)) - exp(-k)` of epoch `k`, 63.2 % of the first and 23.3 % of the second.
+pub fn hits_of_drawn_epoch(c: f64, epoch: u32) -> f64 {
+    let c = c.clamp(0.0, 1.0);
+    let full_at = -(-c).ln_1p();
+    let (begun, ended) = (f64::from(epoch.max(1) - 1), f64::from(epoch.max(1)));
+    let filled = ended.min(full_at).max(begun);
+    // Of a cache that holds all there is no time when it is full, and no product of nothing and infinity.
+    let after = if ended > filled { (1.0 - c) * (ended - filled) } else { 0.0 };
+    1.0 - ((-begun).exp() - (-filled).exp() + after)
+}
+
 /// F44: hits from the second epoch on where data are read in the same order each time and the least recently used are
 /// dropped: none unless all fit, because what comes next was dropped last.
 fn hits_in_order_lru(c: f64) -> f64 {
@@ -107,6 +124,46 @@ mod tests {
     }
 
     #[test]
+    fn f44_hits_of_draws_while_the_cache_fills() {
+        // All fits: 1 - (1 - 1/e), 1 - (1/e - 1/e^2), and so on to all.
+        for (epoch, hits) in [(1, 0.3679), (2, 0.7675), (3, 0.9145), (40, 1.0)] {
+            assert_close(hits_of_drawn_epoch(1.0, epoch), hits, 1e-4);
+        }
+        // Half fits: full after 0.693 epochs, until when 0.5 missed; then 0.307 x 0.5 do.
+        assert_close(hits_of_drawn_epoch(0.5, 1), 0.3466, 1e-4);
+        assert_close(hits_of_drawn_epoch(0.5, 2), 0.5, 1e-12);
+        // 0.9 are held after 2.303 epochs.
+        assert_close(hits_of_drawn_epoch(0.9, 3), 1.0 - (0.135_34 - 0.1 + 0.069_74), 1e-4);
+        assert_close(hits_of_drawn_epoch(0.9, 4), 0.9, 1e-12);
+        assert_close(hits_of_drawn_epoch(0.0, 1), 0.0, 1e-12);
+    }
+
+    #[test]
+    fn draws_hit_as_often_as_a_simulation_counts() {
+        const DATA: usize = 20_000;
+        for c in [0.5, 0.9, 1.0] {
+            let (mut draws, mut held) = (Draws(0x9e37_79b9_7f4a_7c15), Vec::new());
+            let mut is_held = vec![false; DATA];
+            for epoch in 1..=3 {
+                let mut hits = 0_u32;
+                for one in (0..DATA).map(|_| draws.below(DATA)).collect::<Vec<_>>() {
+                    if is_held[one] {
+                        hits += 1;
+                        continue;
+                    }
+                    if held.len() as f64 >= c * DATA as f64 {
+                        let dropped = held.swap_remove(draws.below(held.len()));
+                        is_held[dropped] = false;
+                    }
+                    held.push(one);
+                    is_held[one] = true;
+                }
+                assert_close(hits_of_drawn_epoch(c, epoch), f64::from(hits) / DATA as f64, 0.01);
+            }
+        }
+    }
+
+    #[test]
     fn f45_half_from_memory() {
         assert_close(cached_bps(0.5, 2e9, 10e9), 3.33e9, 0.01e9);
         assert_close(cached_bps(0.0, 2e9, 10e9), 2e9, 1.0);
@@ -165,6 +222,9 @@ mod tests {
         #[test]
         fn hits_are_a_share_that_is_at_most_what_is_held(c in -0.5..1.5_f64) {
             let held = hits_of_draws(c);
+            let drawn: Vec<f64> = (1..=50).map(|epoch| hits_of_drawn_epoch(c, epoch)).collect();
+            prop_assert!(drawn.windows(2).all(|pair| pair[0] <= pair[1] + 1e-9), "{c}: {drawn:?}");
+            prop_assert!(drawn[0] >= 0.0 && drawn[49] <= held + 1e-9, "{c}: {drawn:?}");
             let in_order = [hits_in_order_lru(c), hits_in_order_random(c)];
             let permuted = [hits_of_permutations_lru(c), hits_of_permutations_random(c)];
             for hits in in_order.into_iter().chain(permuted) {

@@ -37,18 +37,10 @@ const ACCELERATOR_LINK_BPS: f64 = 32e9 * 16.0 * (128.0 / 130.0) / 8.0;
 // most that could carry data at all.
 const HOST_LINK_BPS: f64 = 8.0 * 400e9 / 8.0;
 
-/// Refuses what has no finite rate and adds a caveat where the need exceeds a host's hardware.
+/// Refuses what has no finite rate and adds a caveat where the need exceeds an accelerator's or a host's hardware.
 pub(super) fn check(need: &mut Need) -> Result<(), NeedError> {
     // For a need in bytes any sample size gives the same bytes per second.
     let demand_bps = need.demand_bps(need.sample_bytes().unwrap_or(1.0));
-    // Refused and not only remarked on: sums further on hold rates as 64-bit numbers, and infinity has no
-    // line.
-    if !demand_bps.is_finite() || demand_bps > u64::MAX as f64 {
-        return Err(NeedError::Impossible {
-            why: format!("the demand is more than {} per second", format_bytes(u64::MAX)),
-            hint: "check the step time, the batch and the sample size: step times are in seconds",
-        });
-    }
     if need.accelerators > 0 {
         let each_bps = demand_bps / f64::from(need.accelerators);
         if each_bps > ACCELERATOR_LINK_BPS {
@@ -60,15 +52,37 @@ pub(super) fn check(need: &mut Need) -> Result<(), NeedError> {
             ));
         }
     }
-    if demand_bps > HOST_LINK_BPS {
-        need.caveats.push(format!(
-            "one host would take {}, more than eight 400 Gb/s ports carry ({}): state how many hosts \
-                 share the need",
-            format_bps(demand_bps),
-            format_bps(HOST_LINK_BPS),
-        ));
+    check_host(need)
+}
+
+/// As [`check`], of all that one host reads and writes.
+pub(super) fn check_host(need: &mut Need) -> Result<(), NeedError> {
+    let demand_bps = need.read_bps() + need.written_bps();
+    // Refused and not only remarked on: sums further on hold rates as 64-bit numbers, and infinity has no
+    // line.
+    if !demand_bps.is_finite() || demand_bps > u64::MAX as f64 {
+        return Err(NeedError::Impossible {
+            why: format!("the demand is more than {} per second", format_bytes(u64::MAX)),
+            hint: "check the step time, the batch and the sample size: step times are in seconds",
+        });
     }
+    let caveats = host_caveats(need);
+    need.caveats.extend(caveats);
     Ok(())
+}
+
+/// What [`check_host`] remarks on. Of a part of a need it says nothing of the whole.
+pub(super) fn host_caveats(need: &Need) -> Vec<String> {
+    // Each for itself: ports carry as much in either direction at once.
+    let flows = [("take", need.read_bps()), ("write", need.written_bps())];
+    let remark = |(does, bps): (&str, f64)| {
+        let (asked, carried) = (format_bps(bps), format_bps(HOST_LINK_BPS));
+        format!(
+            "one host would {does} {asked}, more than eight 400 Gb/s ports carry ({carried}): state how many hosts share \
+             the need"
+        )
+    };
+    flows.into_iter().filter(|(_, bps)| *bps > HOST_LINK_BPS).map(remark).collect()
 }
 
 /// Refuses a token rate that reads a whole corpus at once, and remarks on one that `hosts` could not train

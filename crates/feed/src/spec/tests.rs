@@ -301,8 +301,9 @@ fn needs_at_once_are_added_up() {
     let of = |bytes_per_s: f64| NeedSpec::Rate { bytes_per_s, utilization: Some(0.9) }.resolve().unwrap();
     let written =
         |bytes_per_s: f64| NeedSpec::WriteRate { bytes_per_s, utilization: Some(0.9) }.resolve().unwrap();
-    let together =
-        |needs: &[&Need]| Need::together(needs.iter().map(|need| (*need).clone()).collect()).unwrap();
+    let together = |needs: &[&Need]| {
+        Need::together(needs.iter().map(|need| (*need).clone()).collect()).unwrap().unwrap()
+    };
 
     let alone = together(&[&resnet]);
     assert_eq!(alone, resnet);
@@ -322,7 +323,34 @@ fn needs_at_once_are_added_up() {
 
     let writes = together(&[&written(1e9), &written(2e9)]);
     assert_eq!((writes.writes, writes.write_bps, writes.demand_bps(1.0)), (true, None, 3e9));
-    assert!(Need::together(Vec::new()).is_none());
+    assert!(Need::together(Vec::new()).unwrap().is_none());
+}
+
+/// What one host carries is the sum, and each direction for itself.
+#[test]
+fn needs_at_once_are_held_against_a_host_together() {
+    let reads = |bytes_per_s: f64| NeedSpec::Rate { bytes_per_s, utilization: None }.resolve().unwrap();
+    let together = |needs: Vec<Need>| Need::together(needs).map(|need| need.unwrap().caveats);
+    let two = |verb: &str, rate: &str| {
+        format!(
+            "one host would {verb} {rate}, more than eight 400 Gb/s ports carry (400 GB/s): state how many hosts share the need"
+        )
+    };
+    assert_eq!(together(vec![reads(300e9), reads(300e9)]).unwrap(), [two("take", "600 GB/s")]);
+    let three = together(vec![reads(500e9), reads(500e9), reads(1e12)]).unwrap();
+    assert_eq!(three, [two("take", "2 TB/s")], "once, of all");
+    let mix = reads(1e9).with_writes(600e9).unwrap();
+    assert_eq!(mix.caveats, [two("write", "600 GB/s")]);
+    assert!(together(vec![mix.clone()]).unwrap() == mix.caveats);
+    // Full duplex: neither direction is more than ports carry.
+    assert!(reads(300e9).with_writes(300e9).unwrap().caveats.is_empty());
+    let written = NeedSpec::WriteRate { bytes_per_s: 600e9, utilization: None }.resolve().unwrap();
+    assert_eq!(written.caveats, [two("write", "600 GB/s")]);
+    // As 20 EB/s are alone.
+    let error = together(vec![reads(10e18), reads(10e18)]).expect_err("refused").to_string();
+    assert!(error.starts_with("impossible need: the demand is more than 18.4 EB per second"), "{error}");
+    let error = reads(10e18).with_writes(10e18).expect_err("refused").to_string();
+    assert!(error.starts_with("impossible need"), "{error}");
 }
 
 #[test]
@@ -339,15 +367,15 @@ fn a_need_of_checkpoints_beside_others_keeps_their_line() {
         beside_others: false,
     };
     let rate = NeedSpec::WriteRate { bytes_per_s: 1e9, utilization: Some(0.5) }.resolve().unwrap();
-    let both = Need::together(vec![Need::of_checkpoints(asked.clone()), rate]).unwrap();
+    let both = Need::together(vec![Need::of_checkpoints(asked.clone()), rate]).unwrap().unwrap();
     assert_eq!((both.line_bps(1.0), both.writes), (0.5e9, true));
     // Whose line it is goes on while they are written.
     let beside = crate::CheckpointNeed { beside_others: true, ..asked.clone() };
     assert_eq!(both.checkpoint, Some(beside.clone()));
 
     let job = || NeedSpec::parse_short("8xh100:resnet50").unwrap().resolve().unwrap();
-    let own = Need::together(vec![job().with_checkpoints(asked.clone())]).unwrap();
+    let own = Need::together(vec![job().with_checkpoints(asked.clone())]).unwrap().unwrap();
     assert_eq!(own.checkpoint, Some(asked.clone()), "a job's own stop it");
-    let two = Need::together(vec![job(), job().with_checkpoints(asked)]).unwrap();
+    let two = Need::together(vec![job(), job().with_checkpoints(asked)]).unwrap().unwrap();
     assert_eq!(two.checkpoint, Some(beside));
 }

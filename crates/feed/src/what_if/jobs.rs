@@ -102,7 +102,7 @@ impl Checkpoints {
             Some(_) => format!(", and each is at risk for {written} more while it is written"),
             None => String::new(),
         };
-        sheet.section("answer", &format!("checkpoints take {share} of the time{written_beside}"));
+        sheet.section("answer", &format!("checkpoints of {size} take {share} of the time{written_beside}"));
         Ok(())
     }
 

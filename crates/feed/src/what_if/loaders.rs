@@ -123,12 +123,23 @@ impl Readers {
         let Some(per_s) = self.decoded_per_s() else { return };
         let cores = self.cores.unwrap_or(0);
         let need = format_count(one_per_s * f64::from(self.accelerators));
+        let decoded = format_count(per_s);
         let sum = format!(
-            "{cores} cores / {} = {} samples/s of the {need} that are needed",
-            format_seconds(self.decode_s),
-            format_count(per_s)
+            "{cores} cores / {} = {decoded} samples/s of the {need} that are needed",
+            format_seconds(self.decode_s)
         );
         sheet.by("F23", "decoding", &sum);
+        if let Some(step_s) = self.slower_decoded_step_s() {
+            let sum = format!("{} x {} / {decoded} samples/s", self.accelerators, self.batch);
+            let step = format_seconds(step_s);
+            sheet.by("F23", "", &format!("{sum} = {step}: the cores decode the batches of a step in that"));
+        }
+    }
+
+    /// Seconds in which the cores of this host decode a batch for each accelerator, where that is longer than a step.
+    fn slower_decoded_step_s(&self) -> Option<f64> {
+        let batches = f64::from(self.accelerators) * f64::from(self.batch);
+        self.decoded_per_s().map(|per_s| batches / per_s).filter(|step_s| *step_s > self.step_s)
     }
 
     /// Samples per second that the cores of this host decode; `None` where nothing limits it.
@@ -180,15 +191,14 @@ impl Readers {
             Reading::Sample { read_s } => {
                 let batch_s = f64::from(self.batch) * (read_s + self.decode_s);
                 let speed_up = formula::reader_speed_up(readers, batch_s, self.step_s);
-                let step = format_seconds(self.step_s);
-                let sum = format!("{step} / max({} / {readers}, {step})", format_seconds(batch_s));
-                let bound = if self.decoded_per_s().is_some()
-                    && busy.least < formula::overlapped_utilization(batch_s / f64::from(readers), self.step_s)
-                {
-                    ", bound by the cores".to_owned()
-                } else {
-                    format!(", {} times as fast as in turns", format_count(speed_up))
+                let (step, each_s) = (format_seconds(self.step_s), batch_s / f64::from(readers));
+                let (cores, bound) = match self.slower_decoded_step_s() {
+                    Some(cores_s) if cores_s > each_s => {
+                        (format!(", {}", format_seconds(cores_s)), ", bound by the cores".to_owned())
+                    }
+                    _ => (String::new(), format!(", {} times as fast as in turns", format_count(speed_up))),
                 };
+                let sum = format!("{step} / max({} / {readers}, {step}{cores})", format_seconds(batch_s));
                 format!("{sum}: {} busy{bound}", format_percent(busy.least))
             }
             Reading::Measured(_) => {
@@ -209,7 +219,28 @@ impl Readers {
         }
     }
 
+    /// Where the cores decode less than the target takes: what readers cannot change, and the cores that would.
+    fn too_few_cores(&self) -> Option<String> {
+        let (cores, per_s) = self.cores.zip(self.decoded_per_s())?;
+        let need_per_s = formula::samples_per_s(self.accelerators, self.batch, self.step_s);
+        if per_s / need_per_s >= self.utilization {
+            return None;
+        }
+        let needed = formula::readers_of_demand(self.utilization * need_per_s, self.decode_s);
+        Some(format!(
+            "no number of readers keeps an accelerator {} busy: {} decode {} of {} samples/s, and {} would do (F23)",
+            format_percent(self.utilization),
+            counted_noun(u64::from(cores), "core"),
+            format_count(per_s),
+            format_count(need_per_s),
+            format_count(needed)
+        ))
+    }
+
     fn said(&self) -> String {
+        if let Some(said) = self.too_few_cores() {
+            return said;
+        }
         let target = format_percent(self.utilization);
         let fewest = |of: fn(Busy) -> f64| {
             (1..=READERS_MAX).find(|readers| of(self.busy(*readers)) >= self.utilization)
@@ -243,6 +274,23 @@ fn range(least: f64, most: f64) -> String {
     if low == high { low } else { format!("{} to {high}", low.trim_end_matches(" %")) }
 }
 
+/// Batches that the loader of one accelerator fetches ahead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ahead {
+    /// So many by each reader.
+    OfReader(u32),
+    /// So many by all its readers together, as records hold it.
+    OfAccelerator(u32),
+}
+
+impl Ahead {
+    fn count(self) -> u32 {
+        match self {
+            Self::OfReader(count) | Self::OfAccelerator(count) => count,
+        }
+    }
+}
+
 /// What a loader holds in memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Memory {
@@ -250,8 +298,8 @@ pub struct Memory {
     pub accelerators: u32,
     /// Readers of one accelerator.
     pub readers: u32,
-    /// Batches that each reader fetches ahead.
-    pub prefetch: u32,
+    /// Batches that are fetched ahead.
+    pub ahead: Ahead,
     /// Samples of a batch.
     pub batch: u32,
     /// Bytes of a decoded sample in memory.
@@ -279,7 +327,7 @@ impl Memory {
         above_zero(&[
             ("the number of accelerators", f64::from(self.accelerators)),
             ("the number of readers", f64::from(self.readers)),
-            ("the number of batches ahead", f64::from(self.prefetch)),
+            ("the number of batches ahead", f64::from(self.ahead.count())),
             ("the batch", f64::from(self.batch)),
             ("the decoded sample", self.decoded_bytes),
             ("the shuffle buffer", buffered),
@@ -293,7 +341,7 @@ impl Memory {
         sheet.section("arithmetic", "");
         let total = self.prefetched(sheet) + self.buffers(sheet);
         if let Some(step_s) = self.step_s {
-            let ahead = formula::prefetched_batches(self.readers, self.prefetch);
+            let ahead = self.batches();
             let cover = format_seconds(formula::burst_cover_s(ahead, step_s));
             sheet.by(
                 "F30",
@@ -319,14 +367,24 @@ impl Memory {
         Ok(())
     }
 
+    /// F28: the batches that one accelerator has ahead of it.
+    fn batches(&self) -> u64 {
+        match self.ahead {
+            Ahead::OfReader(each) => formula::prefetched_batches(self.readers, each),
+            Ahead::OfAccelerator(all) => u64::from(all),
+        }
+    }
+
     /// F28, F29: the batches ahead; returns their bytes.
     fn prefetched(&self, sheet: &mut Sheet) -> f64 {
-        let ahead = formula::prefetched_batches(self.readers, self.prefetch);
-        sheet.by(
-            "F28",
-            "batches ahead",
-            &format!("{} x {} = {ahead} for each accelerator", self.readers, self.prefetch),
-        );
+        let ahead = self.batches();
+        let each = format!("{ahead} for each accelerator");
+        match self.ahead {
+            Ahead::OfReader(of_reader) => {
+                sheet.by("F28", "batches ahead", &format!("{} x {of_reader} = {each}", self.readers));
+            }
+            Ahead::OfAccelerator(_) => sheet.row("batches ahead", &each),
+        }
         let all = ahead.saturating_mul(u64::from(self.accelerators));
         let bytes = formula::prefetch_bytes(all, self.batch, self.decoded_bytes);
         let sum = format!(
@@ -418,7 +476,7 @@ impl Transfer {
     /// Writes the arithmetic down.
     ///
     /// # Errors
-    /// [`WhatIfError`] for figures that are not above zero, and a link that carries less than the steps take.
+    /// [`WhatIfError`] for figures that are not above zero.
     pub fn answer(&self, sheet: &mut Sheet) -> Result<(), WhatIfError> {
         above_zero(&[
             ("the batch", f64::from(self.batch)),
@@ -455,27 +513,31 @@ impl Transfer {
         };
         let (pageable_s, pinned_s) =
             (crossing("pageable", self.pageable_bps), crossing("pinned", self.pinned_bps));
+        sheet.section("answer", &self.said(pageable_s, pinned_s));
+        Ok(())
+    }
+
+    fn said(&self, pageable_s: f64, pinned_s: f64) -> String {
         if pinned_s > self.step_s {
-            return Err(WhatIfError::Impossible {
-                why: format!(
-                    "a batch crosses in {}, and a step takes {step}: no step is that short",
-                    format_seconds(pinned_s)
-                ),
-                hint: "check the step time, the batch and the decoded size of a sample".to_owned(),
-            });
+            let busy = |copied_s| format_percent(formula::overlapped_utilization(copied_s, self.step_s));
+            return format!(
+                "the link binds: a pinned batch crosses in {}, so that an accelerator is {} busy at most, and {} with \
+                 pageable ones (F25)",
+                format_seconds(pinned_s),
+                busy(pinned_s),
+                busy(pageable_s)
+            );
         }
         let saved = format_percent((pageable_s - pinned_s) / self.step_s);
         let turns = format!(
             "pinned memory saves {saved} of a step where copies and steps take turns; beside each other"
         );
-        let said = if pageable_s > self.step_s {
+        if pageable_s > self.step_s {
             format!("{turns} pinned copies are hidden, and pageable ones last longer than a step")
         } else if pageable_s > pinned_s {
             format!("{turns} both are hidden")
         } else {
             "pinned memory saves nothing at these rates".to_owned()
-        };
-        sheet.section("answer", &said);
-        Ok(())
+        }
     }
 }

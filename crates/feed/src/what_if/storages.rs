@@ -8,6 +8,9 @@ use crate::units::{
 use crate::words::{CacheOrder, TierPolicy};
 use crate::{bounds, formula};
 
+/// Epochs of draws after which a cache is full, or holds all but nothing: 64 leave `exp(-64)` unread.
+const EPOCHS_UNTIL_FULL: u32 = 64;
+
 /// Bytes per second of an epoch: what the storage gives, and no more than the accelerators take.
 fn epoch_bps(storage_bps: f64, need_bps: Option<f64>) -> f64 {
     formula::pipeline_per_s(&[storage_bps, need_bps.unwrap_or(f64::INFINITY)])
@@ -24,6 +27,13 @@ fn epoch(sheet: &mut Sheet, label: &str, bytes: f64, (storage_bps, need_bps): (f
         sheet.by("F42", label, &sum);
     }
     epoch_s
+}
+
+/// Epochs of a job without a cache and with one, as a row.
+fn job(sheet: &mut Sheet, epochs: u32, (without_s, with_s): (f64, f64)) {
+    let (without, with) = (format_seconds(without_s), format_seconds(with_s));
+    let label = counted_noun(u64::from(epochs), "epoch");
+    sheet.by("F42", &label, &format!("{without} without the cache, {with} with it"));
 }
 
 /// Whether a dataset is copied nearer before it is read epoch after epoch.
@@ -139,37 +149,92 @@ impl CacheBefore {
             ("the number of epochs", self.epochs.map_or(1.0, f64::from)),
         ])?;
         let bytes = self.dataset_bytes;
-        let share = (self.cache_bytes / bytes).min(1.0);
-        let hits = formula::hits(self.order, self.policy, share);
-        let bps = formula::cached_bps(hits, self.source_bps, self.cache_bps);
-        let (source, cache) = (format_bps(self.source_bps), format_bps(self.cache_bps));
-        let percent = format_percent(hits);
         sheet.section("arithmetic", "");
         let sizes = format!("{} / {}", format_about_bytes(self.cache_bytes), format_about_bytes(bytes));
         sheet.row("held", &format!("{sizes} = {} of the dataset", format_percent(self.cache_bytes / bytes)));
-        sheet.by("F44", "hits", &format!("{percent} {}: {}", self.once(), self.reads()));
-        let sum = format!("1 / ({} / {source} + {percent} / {cache})", format_percent(1.0 - hits));
-        sheet.by("F45", "rate", &format!("{sum} = {}", format_bps(bps)));
-        let first_s = epoch(sheet, "epoch 1", bytes, (self.source_bps, self.need_bps));
-        let later_s = epoch(sheet, "later epochs", bytes, (bps, self.need_bps));
-        if let Some(epochs) = self.epochs {
-            let without_s = f64::from(epochs) * first_s;
-            let with_s = first_s + f64::from(epochs - 1) * later_s;
-            let job = counted_noun(u64::from(epochs), "epoch");
-            let (without, with) = (format_seconds(without_s), format_seconds(with_s));
-            sheet.by("F42", &job, &format!("{without} without the cache, {with} with it"));
+        match self.order {
+            CacheOrder::Drawn => self.of_draws(sheet),
+            CacheOrder::Same | CacheOrder::Permuted => self.of_passes(sheet),
         }
-        sheet.section("answer", &self.said(hits, first_s, later_s));
         sheet.row("", "that the cache is filled beside the reads is taken to cost nothing");
         Ok(())
     }
 
-    /// From when on the cache serves what it can.
-    fn once(&self) -> &'static str {
-        match self.order {
-            // Draws come back before all is read: after one epoch of them 63 % of the dataset was.
-            CacheOrder::Drawn => "once the cache is full",
-            CacheOrder::Same | CacheOrder::Permuted => "from epoch 2 on",
+    /// Share of the dataset that the cache can hold.
+    fn share(&self) -> f64 {
+        (self.cache_bytes / self.dataset_bytes).min(1.0)
+    }
+
+    /// F45 as a row; returns the bytes per second.
+    fn rate(&self, sheet: &mut Sheet, label: &str, hits: f64) -> f64 {
+        let bps = formula::cached_bps(hits, self.source_bps, self.cache_bps);
+        let (source, cache) = (format_bps(self.source_bps), format_bps(self.cache_bps));
+        let (missed, hit) = (format_percent(1.0 - hits), format_percent(hits));
+        let sum = format!("1 / ({missed} / {source} + {hit} / {cache})");
+        sheet.by("F45", label, &format!("{sum} = {}", format_bps(bps)));
+        bps
+    }
+
+    /// Epochs that read each sample once: the first finds nothing, and all later ones as much.
+    fn of_passes(&self, sheet: &mut Sheet) {
+        let bytes = self.dataset_bytes;
+        let hits = formula::hits(self.order, self.policy, self.share());
+        sheet.by("F44", "hits", &format!("{} from epoch 2 on: {}", format_percent(hits), self.reads()));
+        let bps = self.rate(sheet, "rate", hits);
+        let first_s = epoch(sheet, "epoch 1", bytes, (self.source_bps, self.need_bps));
+        let later_s = epoch(sheet, "later epochs", bytes, (bps, self.need_bps));
+        if let Some(epochs) = self.epochs {
+            let with_s = first_s + f64::from(epochs - 1) * later_s;
+            job(sheet, epochs, (f64::from(epochs) * first_s, with_s));
+        }
+        sheet.section("answer", &self.said(hits, first_s, later_s));
+    }
+
+    /// Epochs of draws: samples come back before all are read, so that the first finds some too, and the next ones more.
+    fn of_draws(&self, sheet: &mut Sheet) {
+        let (bytes, share) = (self.dataset_bytes, self.share());
+        let hits = |epoch| formula::hits_of_drawn_epoch(share, epoch);
+        let full = formula::hits(self.order, self.policy, share);
+        let (first, second) = (format_percent(hits(1)), format_percent(hits(2)));
+        let sum =
+            format!("{first} of epoch 1, {second} of epoch 2, {} of a full cache", format_percent(full));
+        sheet.by("F44", "hits", &format!("{sum}: {}", self.reads()));
+        let of_epoch = |hits| {
+            let bps = formula::cached_bps(hits, self.source_bps, self.cache_bps);
+            formula::staging_s(bytes, epoch_bps(bps, self.need_bps))
+        };
+        let without_s = epoch(sheet, "uncached", bytes, (self.source_bps, self.need_bps));
+        let mut row = |label: &str, hits| {
+            let bps = self.rate(sheet, &format!("rate, {label}"), hits);
+            epoch(sheet, label, bytes, (bps, self.need_bps))
+        };
+        let first_s = row("epoch 1", hits(1));
+        let second_s = if self.epochs == Some(1) { first_s } else { row("epoch 2", hits(2)) };
+        let later_s =
+            if self.epochs.is_some_and(|epochs| epochs <= 2) { second_s } else { row("full", full) };
+        if let Some(epochs) = self.epochs {
+            let filling = epochs.min(EPOCHS_UNTIL_FULL);
+            let filled_s: f64 = (1..=filling).map(|epoch| of_epoch(hits(epoch))).sum();
+            let with_s = filled_s + f64::from(epochs - filling) * of_epoch(full);
+            job(sheet, epochs, (f64::from(epochs) * without_s, with_s));
+        }
+        sheet.section("answer", &self.said_of_draws(without_s, [first_s, second_s, later_s]));
+    }
+
+    fn said_of_draws(&self, without_s: f64, [first_s, second_s, later_s]: [f64; 3]) -> String {
+        if later_s >= without_s {
+            return self.no_gain().to_owned();
+        }
+        let shorter = |epoch_s: f64| format_percent(1.0 - epoch_s / without_s);
+        let first = format!("epoch 1 is {} shorter than without the cache", shorter(first_s));
+        match self.epochs {
+            Some(1) => first,
+            Some(2) => format!("{first}, and epoch 2 {}", shorter(second_s)),
+            _ => format!(
+                "{first}, epoch 2 {}, and later ones up to {} once the cache is full",
+                shorter(second_s),
+                shorter(later_s)
+            ),
         }
     }
 
@@ -194,15 +259,18 @@ impl CacheBefore {
         if later_s < first_s {
             let shorter = format_percent(1.0 - later_s / first_s);
             return format!(
-                "later epochs are {shorter} shorter than the first: the cache pays {}",
-                self.once()
+                "later epochs are {shorter} shorter than the first: the cache pays from epoch 2 on"
             );
         }
+        self.no_gain().to_owned()
+    }
+
+    /// Why an epoch with hits takes as long as one without.
+    fn no_gain(&self) -> &'static str {
         match self.need_bps.filter(|need| self.source_bps >= *need) {
             Some(_) => "the source gives what the accelerators take already: no cache makes an epoch shorter",
             None => "the cache is no faster than the source: it makes no epoch shorter",
         }
-        .to_owned()
     }
 }
 

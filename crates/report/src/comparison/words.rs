@@ -1,6 +1,8 @@
 //! Changes, samples and sides in words, the same on every page.
 
-use analysis::{Change, Comparison, Effect, Metric, Pairing, Ratio, Side, Unit};
+use analysis::{
+    Change, Comparison, Effect, Metric, Pairing, Ratio, Side, Uncompared, UncomparedReason, Unit,
+};
 
 /// The word of a change on a page: what must be acted on is in capitals. Another target is another storage, which is better or
 /// worse than the first and did not become so.
@@ -153,7 +155,15 @@ pub(super) fn headline(effect: &Effect, cells: u32) -> String {
 
 /// The one sentence that stands where a comparison has no headline.
 pub(super) fn nothing(comparison: &Comparison) -> &'static str {
-    if comparison.cells.is_empty() {
+    let is_of_both = |gap: &Uncompared| {
+        use UncomparedReason::{NeverTogether, NoFigures, OneSided, RunsLeftOut, SomeTogether};
+        let Uncompared::Of { reason, .. } = gap else { return false };
+        matches!(
+            reason,
+            NeverTogether(_) | NoFigures(_) | OneSided { .. } | RunsLeftOut(_) | SomeTogether { .. }
+        )
+    };
+    if comparison.cells.is_empty() && !comparison.gaps.iter().any(is_of_both) {
         "the two sides have no cell in common"
     } else {
         "nothing may rest on any cell that both sides have"

@@ -1,7 +1,7 @@
 //! What is said of the training job of each target below its table: waits by cause, prediction, diagnosis, cost, and
 //! how to set up the same in PyTorch.
 
-use analysis::{DataLoader, Diagnosis, GAP_MAX, Idle, PredictedAu, Summary};
+use analysis::{Bound, DataLoader, Diagnosis, GAP_MAX, Idle, PredictedAu, Summary};
 
 use super::tables::causes;
 use super::{Job, judged};
@@ -24,7 +24,8 @@ fn of_job(summary: &Summary, job: &Job<'_>) -> Facts {
         said.push(("do", words::diagnosis::advice(diagnosis)));
     }
     // Behind the reasons: what it costs follows from them.
-    said.extend(idle(training.idle).map(|words| ("idle", words)));
+    let bound = training.diagnosis.as_ref().map(|diagnosis| diagnosis.bound);
+    said.extend(idle(training.idle, bound).map(|words| ("idle", words)));
     let loader = DataLoader::of(summary, job.cell);
     said.extend(loader.iter().flat_map(words::loader::arguments).map(|words| ("torch", words)));
     let facts = said.into_iter().map(|(name, words)| Fact::new(name, words)).collect();
@@ -75,9 +76,10 @@ fn reasons(diagnosis: &Diagnosis) -> String {
     if symptoms.is_empty() { bound.to_owned() } else { format!("{bound}: {}", symptoms.join("; ")) }
 }
 
-/// `4.1 GPU-hours a day, 12.3 in your currency`; nothing where none is lost.
-fn idle(idle: Idle) -> Option<String> {
-    if idle.gpu_hours_per_day <= 0.0 {
+/// `4.1 GPU-hours a day, 12.3 in your currency`; nothing where none is lost, or where the cause does not go on so for a day.
+fn idle(idle: Idle, bound: Option<Bound>) -> Option<String> {
+    // Checkpoints follow each other as the window has room for them, and a job fills its loader once: neither carries over to a day.
+    if matches!(bound, Some(Bound::Checkpoint | Bound::FirstFill)) || idle.gpu_hours_per_day <= 0.0 {
         return None;
     }
     let hours = grouped(idle.gpu_hours_per_day);
@@ -91,12 +93,17 @@ mod tests {
 
     #[test]
     fn idle_time_costs_what_the_user_says_and_nothing_where_none_is_lost() {
-        let cost = |gpu_hours_per_day, price_per_day| idle(Idle { gpu_hours_per_day, price_per_day });
+        let cost = |gpu_hours_per_day, price_per_day| idle(Idle { gpu_hours_per_day, price_per_day }, None);
         assert_eq!(cost(4.12, None).as_deref(), Some("4.12 GPU-hours a day"));
         assert_eq!(
             cost(54.1, Some(1_622.4)).as_deref(),
             Some("54.1 GPU-hours a day, 1,622 in your currency")
         );
         assert_eq!(cost(0.0, Some(0.0)), None);
+        let lost = Idle { gpu_hours_per_day: 51.7, price_per_day: None };
+        for bound in Bound::ALL {
+            let carries_over = !matches!(bound, Bound::Checkpoint | Bound::FirstFill);
+            assert_eq!(idle(lost, Some(bound)).is_some(), carries_over, "{bound:?}");
+        }
     }
 }

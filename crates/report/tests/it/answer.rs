@@ -1,6 +1,7 @@
-use analysis::{Edge, Sizing, Summary, WayApart, summarise};
+use analysis::{Edge, RegressionResult, Sizing, Summary, Undecided, WayApart, summarise};
 use record::{Line, RunRecord};
-use report::{Screen, Surroundings, answer};
+use report::{Paths, Screen, Surroundings, answer, answer_json};
+use serde_json::Value;
 
 use crate::records;
 
@@ -10,6 +11,7 @@ pub(crate) fn at(summary: &Summary, columns: usize) -> String {
         folder: "results/golden",
         page: "results/golden/report.html",
         full: "feedline report results/golden --full",
+        past: None,
     };
     answer(summary, surroundings).expect("a judged run has an answer")
 }
@@ -113,12 +115,64 @@ fn a_search_ends_with_what_it_found() {
     assert!(alone.starts_with("NEED ") && alone.ends_with(&format!("{found}\n")), "{alone}");
 }
 
+/// The line of the gate, whole, and the outcome for programs.
+fn gate_of(record: &RunRecord, past: Option<&RegressionResult>) -> (String, String) {
+    let summary = summarise(record);
+    let surroundings =
+        Surroundings { screen: Screen::PLAIN, folder: "results/a1", page: "p", full: "f", past };
+    let answer = answer(&summary, surroundings).unwrap();
+    assert!(answer.lines().count() <= 20, "{answer}");
+    let lines = answer.lines().skip_while(|line| !line.starts_with("GATE"));
+    let own: Vec<&str> = lines
+        .enumerate()
+        .take_while(|(number, line)| *number == 0 || line.starts_with("     "))
+        .map(|(_, line)| line.trim())
+        .collect();
+    let paths = Paths { run: "results/a1".to_owned(), page: None };
+    let object: Value = serde_json::from_str(&answer_json(&summary, &[], past, &paths)).unwrap();
+    (own.join(" "), object["gate"]["outcome"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn a_gate_on_regressions_says_with_the_runs_before_what_the_exit_says() {
+    let mut record = records::golden();
+    let of = |record: &RunRecord, past: Option<&RegressionResult>| gate_of(record, past);
+    assert_eq!(of(&record, None), ("GATE met".to_owned(), "met".to_owned()));
+    record.run.gate.baseline = Some("nightly".to_owned());
+    // Compared and not judged.
+    assert_eq!(of(&record, None).1, "met");
+    record.run.gate.regression = vec![record::Margin { metric: "throughput".to_owned(), share: 0.1 }];
+    let unknown = "GATE inconclusive: against the baseline nightly: not compared here";
+    assert_eq!(of(&record, None), (unknown.to_owned(), "inconclusive".to_owned()));
+    assert_eq!(of(&record, Some(&RegressionResult::Met)), ("GATE met".to_owned(), "met".to_owned()));
+    let open = RegressionResult::Inconclusive(vec![Undecided::Metric(feed::Compared::Throughput)]);
+    let said = "GATE inconclusive: throughput: no cell can tell";
+    assert_eq!(of(&record, Some(&open)), (said.to_owned(), "inconclusive".to_owned()));
+    let worse = RegressionResult::Regressed(Vec::new());
+    assert_eq!(of(&record, Some(&worse)).1, "regressed");
+    // A gate that is missed is graver.
+    record.run.gate.feeds = vec!["filer".to_owned()];
+    let (said, outcome) = of(&record, Some(&open));
+    assert!(said.starts_with("GATE missed: filer must FEED: "), "{said}");
+    assert_eq!(outcome, "missed");
+}
+
+#[test]
+fn a_demand_that_names_a_cell_is_told_to_its_end() {
+    let mut record = records::golden();
+    record.run.gate.p99_ns = Some(1);
+    record.run.gate.at_depth = Some(128);
+    let (said, _) = gate_of(&record, None);
+    assert!(said.contains(", the gate allows 1 ns") && !said.contains(".."), "{said}");
+}
+
 #[test]
 fn a_run_that_judges_nothing_has_no_answer() {
     let mut record = records::golden();
     record.run.cells.retain(|cell| cell.operation == feed::Operation::Stat);
     record.run.targets.retain(|target| target.name == "tree");
-    let surroundings = Surroundings { screen: Screen::PLAIN, folder: "results/a1", page: "p", full: "f" };
+    let surroundings =
+        Surroundings { screen: Screen::PLAIN, folder: "results/a1", page: "p", full: "f", past: None };
     assert_eq!(answer(&summarise(&record), surroundings), None);
 }
 
@@ -126,7 +180,7 @@ fn a_run_that_judges_nothing_has_no_answer() {
 fn a_colour_is_beside_a_word_and_never_in_its_place() {
     let summary = records::golden_summary();
     let screen = Screen { is_coloured: true, ..Screen::PLAIN };
-    let surroundings = Surroundings { screen, folder: "results/a1", page: "p", full: "f" };
+    let surroundings = Surroundings { screen, folder: "results/a1", page: "p", full: "f", past: None };
     let coloured = answer(&summary, surroundings).unwrap();
     assert!(coloured.contains("\u{1b}[1;32mFEEDS\u{1b}[0m"), "{coloured}");
     let plain = answer(&summary, Surroundings { screen: Screen::PLAIN, ..surroundings }).unwrap();

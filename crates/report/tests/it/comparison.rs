@@ -3,7 +3,7 @@
 use analysis::{
     Because, Break, Calibration, CalibrationNote, CellComparison, Change, Comparison, ComparisonNote,
     Difference, Effect, Excluded, Exclusion, GapCause, Headline, History, HistoryCell, HistoryPoint,
-    HistoryValue, Metric, Noise, Pairing, Ratio, Side, Uncompared, UncomparedReason,
+    HistoryValue, Metric, NoFigures, Noise, Pairing, Ratio, Side, Uncompared, UncomparedReason,
 };
 use feed::{Compared, MayDiffer};
 use proptest::prelude::*;
@@ -213,7 +213,18 @@ fn a_comparison_of_nothing_is_inconclusive_and_says_so() {
             .ends_with("nothing may rest on any cell that both sides have\n")
     );
     comparison.cells.clear();
+    // A cell that both have is in common, whatever its figures are worth.
+    comparison.gaps = vec![Uncompared::Of {
+        name: "disk/pread/qd8".to_owned(),
+        reason: UncomparedReason::NoFigures(NoFigures::NoneBefore),
+    }];
+    let words = "nothing may rest on any cell that both sides have";
+    assert!(comparison_terminal(&comparison, Screen::PLAIN).contains(&format!("INCONCLUSIVE  {words}\n")));
+    comparison.gaps =
+        vec![Uncompared::Of { name: "disk/pread/qd8".to_owned(), reason: UncomparedReason::NotBefore }];
     let words = "the two sides have no cell in common";
+    assert!(comparison_terminal(&comparison, Screen::PLAIN).contains(&format!("INCONCLUSIVE  {words}\n")));
+    comparison.gaps.clear();
     assert!(comparison_terminal(&comparison, Screen::PLAIN).ends_with(&format!("INCONCLUSIVE  {words}\n")));
     assert!(
         comparison_markdown(&comparison, usize::MAX).contains(&format!("| **INCONCLUSIVE** | | {words} |"))

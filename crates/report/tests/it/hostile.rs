@@ -73,7 +73,7 @@ fn no_word_steers_what_it_is_shown_on() {
     for record in records() {
         let summary = summarise(&record);
         let screen = Screen::PLAIN;
-        let surroundings = Surroundings { screen, folder: HOSTILE, page: HOSTILE, full: HOSTILE };
+        let surroundings = Surroundings { screen, folder: HOSTILE, page: HOSTILE, full: HOSTILE, past: None };
         let mut shown = vec![
             ("terminal", report::terminal(&summary, screen)),
             ("answer", report::answer(&summary, surroundings).unwrap_or_default()),

@@ -51,7 +51,7 @@ fn slow_processes_are_named_in_the_answer_with_their_hosts() {
     let (record, _) = shared(&THROTTLED);
     let screen = Screen { columns: 100, is_coloured: false };
     let surroundings =
-        Surroundings { screen, folder: "results/a1", page: "a1.html", full: "feedline report" };
+        Surroundings { screen, folder: "results/a1", page: "a1.html", full: "feedline report", past: None };
     let answer = answer(&summarise(&record), surroundings).unwrap();
     let said = answer.split_whitespace().collect::<Vec<_>>().join(" ");
     let expected =

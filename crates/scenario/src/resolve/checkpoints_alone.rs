@@ -21,7 +21,7 @@ pub(super) fn plan(
     problems: &mut Problems,
 ) -> Option<Plan> {
     refuse_reads(written, problems);
-    let (tasks, devices) = (task::tasks(written, Flow::Reads), device::Devices::of(written, host));
+    let (tasks, devices) = (task::tasks(written, (Flow::Reads, None)), device::Devices::of(written, host));
     Scenario { document: written, tasks: &tasks, devices: &devices }.refuse_keys(problems);
     let tiers = tier::resolve(written, host, problems);
     let targets = targets::resolve(written, &tasks, &tiers?, host, problems);

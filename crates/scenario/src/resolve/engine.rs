@@ -105,9 +105,14 @@ pub(super) fn refuse_unable(
                 Some(_) => "cannot".to_owned(),
                 None => format!("has {engine} by default, which cannot"),
             };
-            let problem = Problem::new(format!("{engine} cannot do `{}`", task.operation.name()))
+            // Who wrote no operation is not told of one.
+            let message = match task.by_need {
+                Some(_) => format!("{engine} writes over no blocks, and the need asks for writes"),
+                None => format!("{engine} cannot do `{}`", task.operation.name()),
+            };
+            let problem = Problem::new(message)
                 .at(span.unwrap_or(written.name.span), label)
-                .also_if(task.span, "asks for it");
+                .also_if(task.span.or(task.by_need), "asks for it");
             problems.push(problem.help(able_engines(*engine, task.operation, tasks)));
             able = false;
         }
@@ -126,7 +131,9 @@ fn able_engines(refused: Engine, operation: Operation, tasks: &[Task]) -> String
         .collect();
     match (engines.as_slice(), operation) {
         ([], Operation::Write | Operation::Mix) => {
-            format!("objects are replaced whole: `checkpoint` writes such{several}")
+            format!(
+                "objects are replaced whole: `checkpoint` writes such, and `need.checkpoint` asks for it{several}"
+            )
         }
         ([], _) => format!(
             "`getattr` is for nfs:// targets; operation = \"stat\" is its like for all others{several}"

@@ -42,8 +42,10 @@ mod work;
 mod writes;
 
 pub use dataset::SIZE_DEFAULT_BYTES;
-pub(crate) use need::is_of_checkpoints_alone;
+pub(crate) use need::{asks, is_of_checkpoints_alone, resolve as need};
 pub use order::ORDER_BYTES_MAX;
+
+use feed::Flow;
 use plan::{Cell, Plan};
 
 use crate::diagnostic::Problems;
@@ -67,7 +69,7 @@ pub(crate) fn plan(
         return checkpoints_alone::plan(name, written, need.clone(), host, problems);
     }
     let devices = device::Devices::of(written, host);
-    let tasks = task::tasks(written, need::asks(&written.need));
+    let tasks = task::tasks(written, (asks(&written.need), need::place_of_writes(&written.need)));
     let order = order::resolve(written, &tasks, host, problems);
     let datasets = dataset::resolve(written, need.as_ref(), &devices, (&tasks, order), problems);
     if let Some((need, datasets)) = need.as_ref().zip(datasets.as_ref()) {
@@ -189,6 +191,8 @@ fn load(
         limits::blocks(datasets, blocks, tasks, problems);
     }
     let schedule = match task::mode(&written.load)? {
+        // Refused with the need; what a step would lack does not matter.
+        (Mode::Training, _) if asks(&written.need) != Flow::Reads => return None,
         (Mode::Training, Some(mode)) => {
             let asked = training::TrainingInput { document: written, mode, need, datasets, host };
             training::resolve(&asked, problems)

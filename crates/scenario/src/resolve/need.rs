@@ -75,7 +75,7 @@ const ALONE: Form = Form {
 };
 
 /// The need of this client: all that are listed, at once.
-pub(super) fn resolve(document: &Document, problems: &mut Problems) -> Option<feed::Need> {
+pub(crate) fn resolve(document: &Document, problems: &mut Problems) -> Option<feed::Need> {
     let entry = document.need.given()?;
     let mode = task::mode(&document.load);
     let read = |item: &Item<Need>| of_one(item, mode.map(|(mode, _)| mode), problems);
@@ -85,7 +85,12 @@ pub(super) fn resolve(document: &Document, problems: &mut Problems) -> Option<fe
     }
     let refused = together::refuse(&entry.value, &needs, mode);
     if refused.is_empty() {
-        return feed::Need::together(needs);
+        let together = feed::Need::together(needs).map_err(|error| {
+            let (cause, hint) = split_hint(&error.to_string());
+            let problem = Problem::new(cause).at(entry.span, "together");
+            problem.help(hint.unwrap_or_else(|| NEED_EXAMPLES.to_owned()))
+        });
+        return together.map_err(|problem| problems.push(problem)).ok()?;
     }
     problems.extend(refused);
     None
@@ -108,7 +113,10 @@ fn of_one(item: &Item<Need>, mode: Option<Mode>, problems: &mut Problems) -> Opt
     let Need::Table(table) = &item.value else { return Some(need) };
     table.write_rate.entry()?;
     let need = match table.write_rate.given().filter(|_| asks_reads(table)) {
-        Some(rate) => need.with_writes(rate.value.0).ok()?,
+        Some(rate) => {
+            let both = need.with_writes(rate.value.0).map_err(|error| impossible(item, &error));
+            both.map_err(|problem| problems.push(problem)).ok()?
+        }
         None => need,
     };
     let need = match table.hold.optional()? {
@@ -138,7 +146,7 @@ fn is_alone(table: &NeedTable) -> bool {
 }
 
 /// What a need asks for, by the keys that were written.
-pub(super) fn asks(need: &Field<Needs>) -> Flow {
+pub(crate) fn asks(need: &Field<Needs>) -> Flow {
     let items = || need.given().into_iter().flat_map(|entry| &entry.value.0);
     let reads = |item: &Item<Need>| match &item.value {
         Need::Table(table) => asks_reads(table),
@@ -147,6 +155,11 @@ pub(super) fn asks(need: &Field<Needs>) -> Flow {
     let writes = |item: &Item<Need>| matches!(&item.value, Need::Table(table) if is_written(table, &WRITES));
     let (writes, reads) = (items().any(writes), items().any(reads));
     Flow::of_need(writes && !reads, writes && reads)
+}
+
+/// Where writes were asked for first, if they were.
+pub(super) fn place_of_writes(need: &Field<Needs>) -> Option<Span> {
+    need.given()?.value.tables().find_map(|table| table.write_rate.key())
 }
 
 fn asks_reads(table: &NeedTable) -> bool {

@@ -13,6 +13,8 @@ use crate::written::{Depths, Document, Load as Written};
 pub(super) struct Task {
     pub(super) operation: Operation,
     pub(super) span: Option<Span>,
+    /// Where the need asks for it, of one that follows from that.
+    pub(super) by_need: Option<Span>,
 }
 
 /// When reads are issued, and where that was written; `None` when it was wrong.
@@ -28,9 +30,9 @@ pub(super) fn deepest(written: &Written) -> Option<u32> {
     }
 }
 
-/// What is done over and over. Where that was wrong, the rest is looked at as if blocks were read; a training job takes
+/// What is done over and over; `asked` by the need, and where it asks for writes. Where that was wrong, the rest is looked at as if blocks were read; a training job takes
 /// whole files unless something else is written, or samples lie in shards.
-pub(super) fn tasks(document: &Document, asked: Flow) -> Vec<Task> {
+pub(super) fn tasks(document: &Document, (asked, asked_at): (Flow, Option<Span>)) -> Vec<Task> {
     let written = &document.load;
     match written.operation.given() {
         None => {
@@ -47,10 +49,17 @@ pub(super) fn tasks(document: &Document, asked: Flow) -> Vec<Task> {
                     Flow::Both => Operation::Mix,
                 },
             };
-            vec![Task { operation, span: span.filter(|_| training) }]
+            let follows =
+                matches!(operation, Operation::Write | Operation::Mix) && document.load.mix.key().is_none();
+            let by_need = asked_at.filter(|_| follows);
+            vec![Task { operation, span: span.filter(|_| training), by_need }]
         }
         Some(entry) => {
-            let task = |item: &Item<Word<Operation>>| Task { operation: item.value.0, span: Some(item.span) };
+            let task = |item: &Item<Word<Operation>>| Task {
+                operation: item.value.0,
+                span: Some(item.span),
+                by_need: None,
+            };
             entry.value.0.iter().map(task).collect()
         }
     }

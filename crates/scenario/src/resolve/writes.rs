@@ -4,14 +4,14 @@ use feed::{Flow, Operation};
 use plan::{Cache, Durability, Emulation};
 
 use crate::diagnostic::{Problem, Problems};
-use crate::words::Origin;
+use crate::words::{Mode, Origin};
 use crate::written::Document;
 
 use super::dataset::Datasets;
 use super::load::Load;
 use super::need;
 use super::target::Resolved;
-use super::task::Task;
+use super::task::{self, Task};
 
 /// Refuses writes that would not be what they are called.
 pub(super) fn refuse(target: &Resolved<'_>, datasets: &Datasets, load: &Load, problems: &mut Problems) {
@@ -51,16 +51,19 @@ fn into_memory(target: &Resolved<'_>, load: &Load) -> Option<Problem> {
 /// Direct I/O writes whole blocks of the device: a last block that is shorter would make the file longer.
 fn unaligned(target: &Resolved<'_>, datasets: &Datasets, load: &Load) -> Option<Problem> {
     let align = u64::from(target.direct_align_bytes?);
+    // What a mix reads would come from the page cache, which is refused.
+    let mixes = target.ways.iter().any(|way| way.operation == Operation::Mix);
+    let or_warm = if mixes { "" } else { ", or load.cache = \"warm\"" };
     let help = |bytes: u64| {
         let near = feed::format_bytes(bytes.next_multiple_of(align.max(4096)));
-        format!("write for example dataset.sample_size = \"{near}\", or load.cache = \"warm\"")
+        format!("write for example dataset.sample_size = \"{near}\"{or_warm}")
     };
     if !datasets.is_uniform() {
         let problem =
             Problem::new(format!("direct I/O writes multiples of {align} B here, and sizes spread"))
                 .at(target.at(), "of this path")
                 .also_if(load.written.operation.span(), "writes to the end of each file");
-        return Some(problem.help("write sizes that are equal, or load.cache = \"warm\""));
+        return Some(problem.help(format!("write sizes that are equal{or_warm}")));
     }
     let odd = datasets
         .samples
@@ -81,6 +84,13 @@ pub(super) fn refuse_other_need(document: &Document, tasks: &[Task], problems: &
         && document.load.mix.is_absent()
         && tasks.iter().any(|task| task.operation == Operation::Mix);
     if document.need.entry().is_none() || is_unsaid {
+        return;
+    }
+    if let (Some((Mode::Training, Some(mode))), false) = (task::mode(&document.load), asked == Flow::Reads) {
+        let place = need::place_of_writes(&document.need).or(document.need.span()).unwrap_or_default();
+        let problem = Problem::new("a training load reads alone, and the need asks for writes");
+        let problem = problem.at(place, "asks for them").also(mode, "plays a job");
+        problems.push(problem.help("remove this key of the need, or load.mode: other loads write too"));
         return;
     }
     let is_answered = match asked {

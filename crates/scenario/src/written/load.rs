@@ -8,7 +8,7 @@ use crate::document::{Node, Value};
 use crate::list::Axis;
 use crate::offered::Offered;
 use crate::only::Only::{Bytes, ClosedLoop, Mixed, Neighbours, Paced, Streams, Timed, Writes};
-use crate::percentage::WholePercent;
+use crate::percentage::PartPercent;
 use crate::reader::Written;
 use crate::table::{Table, table};
 use crate::value::{Count, Pause, Size, Whole, schema};
@@ -124,7 +124,7 @@ table! {
     pub(crate) struct Mix {
         /// Share of the operations that write, 1 % to 99 %; the others read. Default: the share of the need's writes in all that it
         /// asks for.
-        write: Axis<WholePercent>,
+        write: Axis<PartPercent>,
     }
 }
 

@@ -21,7 +21,8 @@ need = { rate = \"2.5 GB/s\" }
 need = { rate = \"2.5 GB/s\", write_rate = \"500 MB/s\" }
 need = { batch = 400, step_time = \"224ms\", sample_size = \"114660 B\", count = 8 }
 need = { tokens_per_second = 2e6, token_size = \"4 B\" }
-need = { checkpoint = { bytes = \"912 GB\", within = \"30s\" } }";
+need = { checkpoint = { bytes = \"912 GB\", within = \"30s\" } }
+need = [\"8xh100:resnet50\", { write_rate = \"500 MB/s\", utilization = 0.9 }]";
 
 /// What is asked of a storage: one need, or several at once.
 #[derive(Debug, Clone, PartialEq)]

@@ -205,6 +205,8 @@ fn writes() {
         "dataset = { sample_size = \"100 kB\" }",
         "dataset = { sample_size = \"1 MiB\", distribution = \"lognormal\", sample_size_stdev = \"1 KiB\" }",
         "targets.b = { at = \"/mnt/b\", engine = \"mmap\" }",
+        "targets.b = { at = \"s3://bucket/b\" }",
+        "load.mode = \"training\"",
     ] {
         let text = of_writes(&format!("{disk}\n{line}"));
         writeln!(shown, "{}\n{}\n", refusal(&text, &[], |_| ()), "-".repeat(60)).unwrap();
@@ -224,10 +226,13 @@ fn mixes() {
         "load.operation = [\"read\", \"mix\"]",
         "load.operation = [\"read\", \"mix\"]\nload.mix = { write = [\"0 %\", \"100 %\"] }",
         "load.operation = \"read\"\nload.mix = { write = \"30 %\" }",
+        "load.operation = [\"read\", \"mix\"]\nload.mix = { write = [0.3, 0.305, 30] }",
+        "load.operation = [\"read\", \"mix\"]\nload.mix = { write = \"120 %\" }",
     ]);
     for line in [
         "load.operation = [\"read\", \"write\"]",
         "load.mode = \"training\"",
+        "dataset.sample_size = \"100 kB\"",
         "load.cache = [\"warm\", \"bypass\"]",
         "dataset.source = \"existing\"",
         "targets.b = { at = \"/mnt/b\", engine = \"mmap\" }",
@@ -249,6 +254,8 @@ fn several_needs() {
         "[{ workload = \"resnet50\", accelerator = \"h100\", count = 8, hosts = 4 }, { workload = \"unet3d\", accelerator = \"h100\", count = 8, hosts = 2 }]",
         "[{ checkpoint = { bytes = \"1 GB\", within = \"1s\" } }, { rate = \"1 GB/s\", checkpoint = { bytes = \"1 GB\", within = \"2s\" } }]",
         "[{ rate = \"1 GB/s\" }, { rate = \"0 B/s\" }]",
+        "[{ rate = \"10 EB/s\" }, { rate = \"10 EB/s\" }]",
+        "{ rate = \"10 EB/s\", write_rate = \"10 EB/s\" }",
         "[[{ rate = \"1 GB/s\" }]]",
     ] {
         let text = format!("version = 1\nneed = {needs}\n{disk}\n");

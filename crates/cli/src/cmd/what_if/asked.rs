@@ -201,9 +201,9 @@ pub(crate) struct MemoryAsked {
     /// Readers of each accelerator
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) readers: Option<u32>,
-    /// Batches that each reader fetches ahead
-    #[arg(long, value_name = "NUMBER", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) prefetch: u32,
+    /// Batches that each reader fetches ahead [default: what the job of --from has ahead, else 2]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) prefetch: Option<u32>,
     /// Size of a decoded sample in memory: 602112 B of an image of 3 x 224 x 224 floats
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) decoded: f64,

@@ -3,12 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use analysis::{CellSummary, CopyFigures, Payoff, Summary};
+use feed::what_if::Ahead;
 use feed::{Curve, Sheet, format_bps, format_bytes, format_count, format_duration_ns};
 use record::{Datasets as _, RunRecord};
 
 use super::asked::rate;
 use crate::exit::Failure;
 use crate::samples;
+
+/// PyTorch, `torch.utils.data.DataLoader`: its `prefetch_factor`, where none is stated and no record says what a job had.
+const PREFETCH_DEFAULT: u32 = 2;
 
 /// The record that was named, and what was taken from it.
 pub(super) struct Known {
@@ -95,30 +99,33 @@ impl Known {
         Ok(self.take(flag, taken, format_bps))
     }
 
-    /// Bytes of the dataset.
-    pub(super) fn dataset_bytes(&mut self, given: Option<f64>) -> Result<f64, Failure> {
+    /// Bytes of the dataset; where the record holds several, these flags state what is meant.
+    pub(super) fn dataset_bytes(&mut self, given: Option<f64>, stated_by: &str) -> Result<f64, Failure> {
         self.figure(("dataset", "166GB"), given, bytes, |run| {
-            let set = run.dataset()?;
+            let set = run.dataset(stated_by)?;
             Ok(Taken { value: set.bytes as f64, from: format!("dataset of target {}", set.target) })
         })
     }
 
-    /// Bytes of one sample.
-    pub(super) fn sample_bytes(&mut self, given: Option<f64>) -> Result<f64, Failure> {
+    /// Bytes of one sample, with the flags of [`Self::dataset_bytes`].
+    pub(super) fn sample_bytes(&mut self, given: Option<f64>, stated_by: &str) -> Result<f64, Failure> {
         self.figure(("sample", "130kB"), given, bytes, |run| {
-            let set = run.dataset()?;
+            let set = run.dataset(stated_by)?;
             Ok(Taken { value: set.sample_bytes, from: format!("dataset of target {}", set.target) })
         })
     }
 
-    /// Bytes of one checkpoint.
-    pub(super) fn checkpoint_bytes(&mut self, given: Option<f64>) -> Result<f64, Failure> {
-        self.figure(("size", "1.12TB"), given, bytes, |run| {
+    /// Bytes of one checkpoint, and what the record says they are of.
+    pub(super) fn checkpoint_bytes(&mut self, given: Option<f64>) -> Result<(f64, Option<String>), Failure> {
+        let value = self.figure(("size", "1.12TB"), given, bytes, |run| {
             let cell = run.checkpoint()?.1;
             let plan = cell.cell.checkpoint.as_ref().filter(|plan| plan.bytes > 0);
             let plan = plan.ok_or_else(|| run.lacks("the size of a checkpoint", "size"))?;
             Ok(Taken { value: plan.bytes as f64, from: plan.label.clone() })
-        })
+        })?;
+        let of_record = self.run.as_ref().filter(|_| given.is_none()).map(Opened::checkpoint).transpose()?;
+        let label = of_record.and_then(|(_, cell)| cell.cell.checkpoint.as_ref());
+        Ok((value, label.map(|plan| plan.label.clone())))
     }
 
     /// Accelerators of the whole job.
@@ -150,11 +157,26 @@ impl Known {
         )
     }
 
+    /// Batches ahead: of each reader as stated, else of each accelerator as the record has it.
+    pub(super) fn ahead(&mut self, given: Option<u32>) -> Result<Ahead, Failure> {
+        if given.is_some() || self.run.is_none() {
+            return Ok(Ahead::OfReader(given.unwrap_or(PREFETCH_DEFAULT)));
+        }
+        let shown = |count: u32| format!("{count} of each accelerator");
+        let ahead = self.figure(("prefetch", "2"), None, shown, |run| {
+            let cell = run.job_cell("prefetch")?;
+            let ahead = cell.cell.training.as_ref().map(|job| job.prefetch).filter(|ahead| *ahead > 0);
+            let value = ahead.ok_or_else(|| run.lacks("batches ahead: its job has none", "prefetch"))?;
+            Ok(Taken { value, from: named(cell) })
+        })?;
+        Ok(Ahead::OfAccelerator(ahead))
+    }
+
     /// Share of the time that accelerators compute.
     pub(super) fn utilization(&mut self, given: Option<f64>) -> Result<f64, Failure> {
         let shown = |share: f64| format!("{:.1} %", share * 100.0);
         self.figure(("busy", "0.8"), given, shown, |run| {
-            let cell = run.job_cell("busy")?;
+            let cell = run.only_job("busy")?;
             let trained = cell.figures().and_then(|figures| figures.training.as_ref());
             let trained = trained.ok_or_else(|| run.lacks("a utilization", "busy"))?;
             Ok(Taken { value: trained.au.mean, from: named(cell) })
@@ -164,7 +186,7 @@ impl Known {
     /// Seconds of an epoch.
     pub(super) fn epoch_s(&mut self, given: Option<f64>) -> Result<f64, Failure> {
         self.figure(("epoch", "120s"), given, seconds, |run| {
-            let cell = run.job_cell("epoch")?;
+            let cell = run.only_job("epoch")?;
             let starts = cell.cell.training.as_ref().is_some_and(|job| job.startup_ns > 0);
             let of_cell = |epochs: &&analysis::CellEpochs| {
                 run.summary.cells.get(epochs.cell).is_some_and(|one| std::ptr::eq(one, cell))
@@ -370,7 +392,7 @@ impl Opened {
     }
 
     /// The only dataset, or one of several that are alike in bytes and samples.
-    fn dataset(&self) -> Result<&record::Dataset, Failure> {
+    fn dataset(&self, stated_by: &str) -> Result<&record::Dataset, Failure> {
         let first = self.summary.dataset(0).ok_or_else(|| self.lacks("dataset", "dataset"))?;
         let is_alike = |one: &analysis::DatasetFigures| {
             let (a, b) = (&one.dataset, first);
@@ -381,14 +403,13 @@ impl Opened {
         }
         let folder = self.folder.display();
         Err(Failure::usage(format!(
-            "error: the record of `{folder}` holds several datasets\n  hint: state what you mean: --dataset, --sample"
+            "error: the record of `{folder}` holds several datasets\n  hint: state what you mean: {stated_by}"
         )))
     }
 
     /// The only job that was played; of several that differ in their readers, the one that the verdict rests on.
     fn job_cell(&self, flag: &str) -> Result<&CellSummary, Failure> {
-        let jobs: Vec<&CellSummary> =
-            self.summary.training().filter(|cell| cell.figures().is_some()).collect();
+        let jobs = self.jobs();
         let judged = |cell: &&&CellSummary| {
             let chosen = analysis::choose_cell(&self.summary, &cell.cell.target);
             chosen.is_some_and(|chosen| std::ptr::eq(chosen, **cell))
@@ -397,8 +418,31 @@ impl Opened {
         match (chosen.next(), chosen.next()) {
             (Some(cell), None) => Ok(cell),
             (None, _) => Err(self.lacks("training job that was played", flag)),
-            _ => Err(self.several("jobs", flag, jobs.iter().map(|cell| cell.cell.cell.as_str()))),
+            _ => Err(self.several_jobs(flag, &jobs)),
         }
+    }
+
+    /// The only job that was played: of several each takes its own time, and the verdict's says nothing of the others.
+    fn only_job(&self, flag: &str) -> Result<&CellSummary, Failure> {
+        let jobs = self.jobs();
+        match jobs.as_slice() {
+            [_] | [] => self.job_cell(flag),
+            _ => Err(self.several_jobs(flag, &jobs)),
+        }
+    }
+
+    fn jobs(&self) -> Vec<&CellSummary> {
+        self.summary.training().filter(|cell| cell.figures().is_some()).collect()
+    }
+
+    /// As [`Self::several`], where the flag takes a figure and no name.
+    fn several_jobs(&self, flag: &str, jobs: &[&CellSummary]) -> Failure {
+        let names: Vec<&str> = jobs.iter().map(|cell| cell.cell.cell.as_str()).collect();
+        let (folder, names) = (self.folder.display(), names.join(", "));
+        Failure::usage(format!(
+            "error: the record of `{folder}` holds several jobs: {names}\n  hint: state the figure of the one that is meant: \
+             --{flag}; feedline report {folder} --full shows them"
+        ))
     }
 
     /// What is to be said of a target whose server feedline started.

@@ -47,9 +47,9 @@ fn need_line(need: Option<&str>, bps: f64) -> String {
     }
 }
 
-/// A need in its short form, or as a table.
+/// A need in its short form, or as a table or a list.
 fn need_key(need: &str) -> String {
-    if need.starts_with('{') {
+    if need.starts_with(['{', '[']) {
         format!("need = {need}")
     } else {
         format!("need = \"{}\"", need.escape_default())
@@ -58,7 +58,7 @@ fn need_key(need: &str) -> String {
 
 /// The samples of a need have their own size; others are of 128 KiB.
 fn sample_line(need: Option<&str>) -> String {
-    let is_of_workload = need.is_some_and(|need| need.contains(':') || need.starts_with('{'));
+    let is_of_workload = need.is_some_and(|need| need.contains(':') || need.starts_with(['{', '[']));
     if is_of_workload { String::new() } else { format!("sample_size = \"{SAMPLE_BYTES} B\"\n") }
 }
 
