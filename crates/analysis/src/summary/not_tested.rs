@@ -14,7 +14,7 @@ pub enum NotTested {
     CachesBelow {
         /// Each with the targets that it lies below; none where it may lie below any.
         caches: Vec<(CacheBelow, Vec<String>)>,
-        /// Whether bytes were read again; else they were written before the run, and read once.
+        /// Whether bytes were read again; else they were written just before they were read once.
         read_again: bool,
     },
     /// Writes that are kept: of those that were made nothing was promised.

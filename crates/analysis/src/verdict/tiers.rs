@@ -265,8 +265,8 @@ pub(crate) struct BelowCell {
 pub(crate) enum Served {
     /// What had been read before.
     ReadAgain,
-    /// What was written before the run.
-    // Generated data were just written through it, even if no byte is read twice.
+    /// What had just been written.
+    // Generated data, and checkpoints that are read back, were written through it, even if no byte is read twice.
     JustWritten,
 }
 

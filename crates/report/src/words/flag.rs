@@ -33,10 +33,7 @@ pub(crate) fn words(flag: &Flag) -> String {
         Flag::TooShort { window_ns, .. } => {
             format!("window of {} is too short", format_duration_ns(*window_ns))
         }
-        Flag::OneSided { kind, .. } => {
-            let kind = if *kind == Flow::Writes { "write" } else { "read" };
-            format!("window too short: no {kind} fell into it")
-        }
+        Flag::OneSided { kind, .. } => one_sided(*kind),
         Flag::FewTurns { turns, .. } => {
             format!("window of {turns:.1} reads at each place of the queue: {TURNS_MIN:.0} are needed")
         }
@@ -402,6 +399,11 @@ const SLOW_HOSTS: &str =
     "look at the link, the mount and the processors of these hosts: a job in step is as slow as the slowest";
 const NO_DELAY: &str =
     "set TCP_NODELAY on the server, or read more than 64 KiB at once; a packet capture shows the pauses";
+
+fn one_sided(kind: Flow) -> String {
+    let kind = if kind == Flow::Writes { "write" } else { "read" };
+    format!("window too short: no {kind} fell into it")
+}
 
 /// By what of this client is above its limit: utilization without storage, interface, ceiling, processor time. Where none
 /// of them is, one processor alone is.

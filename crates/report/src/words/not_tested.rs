@@ -15,7 +15,7 @@ fn words(of: &NotTested) -> String {
         NotTested::Hosts { hosts } => format!("{hosts} hosts at once"),
         NotTested::CachesBelow { caches, read_again } => {
             let caches: Vec<String> = caches.iter().map(cache).collect();
-            let why = if *read_again { "reads repeat" } else { "data were written before the run" };
+            let why = if *read_again { "reads repeat" } else { "what was read had just been written" };
             format!("{} not excluded ({why})", caches.join(", "))
         }
         NotTested::Kept { targets } => {
@@ -92,7 +92,7 @@ mod tests {
             ),
             (
                 below(&[(CacheBelow::Server, &["a"])], false),
-                "the server's cache (a) not excluded (data were written before the run)",
+                "the server's cache (a) not excluded (what was read had just been written)",
             ),
             (
                 NotTested::Kept { targets: vec!["a".to_owned()] },
