@@ -85,7 +85,7 @@ impl Operation {
 
     /// Whether bytes move between buffers of the client and the storage: only then do blocks and buffers have a size.
     pub fn moves_bytes(self) -> bool {
-        self.reads_bytes() || self.writes_blocks()
+        self.reads_bytes() || self.writes_over()
     }
 
     /// Which way bytes of samples go, as a rate of them may be asked for; `None` where none go.
@@ -99,7 +99,7 @@ impl Operation {
     }
 
     /// Whether blocks are written over, which therefore have to be feedline's own.
-    pub fn writes_blocks(self) -> bool {
+    pub fn writes_over(self) -> bool {
         matches!(self, Self::Write | Self::Mix)
     }
 }

@@ -22,8 +22,8 @@ pub(crate) fn is_write(cell: &Cell) -> bool {
 }
 
 /// Whether a cell writes over blocks of its dataset, alone or beside others that it reads.
-pub(crate) fn writes_blocks(cell: &Cell) -> bool {
-    cell.operation.known().is_some_and(Operation::writes_blocks)
+pub(crate) fn writes_over(cell: &Cell) -> bool {
+    cell.operation.known().is_some_and(Operation::writes_over)
 }
 
 /// Whether a cell's writes are kept when they end. Not known of a durability of a newer version.
@@ -34,7 +34,7 @@ pub(crate) fn is_kept(cell: &Cell) -> bool {
 
 /// Whether a cell reads samples of its dataset: all that could feed a job.
 pub(crate) fn reads_samples(cell: &Cell) -> bool {
-    moves_samples(cell) && !writes_blocks(cell)
+    moves_samples(cell) && !writes_over(cell)
 }
 
 /// Whether a cell reads or writes samples of its dataset, or blocks of them.

@@ -195,7 +195,7 @@ fn client_limited(storage: bool, client: ClientShares) -> Option<Flag> {
 
 fn cache(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
     // The null target has no bytes that a cache could hold, and names say nothing of pages.
-    if !storage || !(operation::reads_bytes(cell) || operation::writes_blocks(cell)) {
+    if !storage || !(operation::reads_bytes(cell) || operation::writes_over(cell)) {
         return None;
     }
     let shares: Option<Vec<f64>> = used.iter().map(|rep| resident_before(rep)).collect();
@@ -427,7 +427,7 @@ pub(crate) fn not_from_storage(context: &Context<'_>, system: Option<&SystemFigu
 
 /// Writes of which the device below took less than was written: what is said to be kept lies somewhere else.
 pub(crate) fn not_written(context: &Context<'_>, system: Option<&SystemFigures>) -> Option<Flag> {
-    let system = system.filter(|_| context.storage && operation::writes_blocks(context.cell))?;
+    let system = system.filter(|_| context.storage && operation::writes_over(context.cell))?;
     // Who compresses writes less, and means to.
     let device = system.device.as_ref().filter(|_| !context.compresses)?;
     // By rates, and of the repetitions that have both: each is counted over a span of its own.

@@ -77,7 +77,7 @@ fn point(cell: &CellSummary, figures: &Figures) -> PlanePoint {
     const NOTHING: Rate = Rate { mean: 0.0, interval: None, min: 0.0, max: 0.0 };
     let (write_percent, read_bps, write_bps) = match (&figures.mix, cell.cell.write_percent) {
         (Some(mix), Some(percent)) => (percent, mix.read_bps, mix.write_bps),
-        _ if operation::writes_blocks(&cell.cell) => (100, NOTHING, figures.bps),
+        _ if operation::writes_over(&cell.cell) => (100, NOTHING, figures.bps),
         _ => (0, figures.bps, NOTHING),
     };
     PlanePoint {

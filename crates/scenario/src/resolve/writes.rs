@@ -19,7 +19,7 @@ pub(super) fn refuse(target: &Resolved<'_>, datasets: &Datasets, load: &Load, pr
     if datasets.origin == Origin::Existing {
         return;
     }
-    let writes = target.ways.iter().filter(|way| way.operation.writes_blocks());
+    let writes = target.ways.iter().filter(|way| way.operation.writes_over());
     let caches: Vec<Cache> = writes.flat_map(|way| way.caches.iter().copied()).collect();
     problems.extend((!caches.is_empty()).then(|| on_own_server(target, load)).flatten());
     problems.extend(caches.contains(&Cache::Warm).then(|| into_memory(target, load)).flatten());
@@ -85,7 +85,7 @@ pub(super) fn refuse_other_need(document: &Document, tasks: &[Task], problems: &
     }
     let is_answered = match asked {
         // Looking names up answers no need of reads either, and is let be: it has its own table.
-        Flow::Reads => !tasks.iter().all(|task| task.operation.writes_blocks()),
+        Flow::Reads => !tasks.iter().all(|task| task.operation.writes_over()),
         flow => tasks.iter().any(|task| task.operation.flow() == Some(flow)),
     };
     if is_answered {

@@ -70,7 +70,7 @@ pub(crate) fn others_wrote(cell: &Cell, storage: bool, system: Option<&SystemFig
     let writes = cell.checkpoint.is_some() || cell.copy.is_some() || cell.tier.is_some();
     let system = system.filter(|_| storage && !writes)?;
     let device = system.device.as_ref()?;
-    if operation::writes_blocks(cell) {
+    if operation::writes_over(cell) {
         return beside_writes(cell, system)
             .filter(|share| *share > OTHERS_MAX)
             .map(|share| Flag::OthersWrote { share });
