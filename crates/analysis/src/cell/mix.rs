@@ -12,10 +12,10 @@ pub(crate) fn share(cell: &Cell) -> Option<f64> {
     Some(f64::from(percent) / 100.0)
 }
 
-/// Bytes that a repetition of a cell wrote over blocks inside its window; `None` of a mix that does not count them.
+/// Bytes that a repetition of a cell wrote over its dataset inside its window; `None` of a mix that does not count them.
 pub(crate) fn written_bytes(cell: &Cell, rep: &Rep) -> Option<u64> {
     match cell.operation.known() {
-        Some(Operation::Write) => Some(counted(rep, counter::BYTES)),
+        Some(Operation::Write | Operation::WriteFile) => Some(counted(rep, counter::BYTES)),
         // More than all that was moved is a damaged record.
         Some(Operation::Mix) => Some(counted(rep, counter::WRITTEN_BYTES))
             .filter(|written| *written > 0 && *written <= counted(rep, counter::BYTES)),

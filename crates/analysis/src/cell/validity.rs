@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use feed::{Access, Cache};
+use feed::{Access, Cache, Operation};
 use record::{Ceiling, Cell, End, Measure, Outcome, Rep, Reread, counter};
 
 use crate::cell::context::Context;
@@ -204,6 +204,8 @@ fn cache(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
             let resident = shares.and_then(|shares| shares.into_iter().reduce(f64::max));
             resident.is_none_or(|share| share > COLD_RESIDENT_MAX).then_some(Flag::NotCold { resident })
         }
+        // What is written anew finds nothing of what was there before.
+        Some(Cache::Warm) if cell.operation == Operation::WriteFile => None,
         Some(Cache::Warm) => {
             // The worst repetition, and not the mean: one that was cold shares its rate with the others.
             let resident = shares.and_then(|shares| shares.into_iter().reduce(f64::min));
@@ -381,10 +383,11 @@ fn clamped(used: &[&Rep]) -> Option<Flag> {
     (reads > 0).then_some(Flag::Clamped { reads })
 }
 
-/// Opening a file costs the storage too: the figure is then not of reads alone. Where whole files are read, that
+/// Opening a file costs the storage too: the figure is then not of reads alone. Where whole files are read or written, that
 /// is what was asked for.
 fn opened(cell: &Cell, used: &[&Rep]) -> Option<Flag> {
-    if operation::touches_names(cell) || operation::is_transfer(cell) {
+    if operation::touches_names(cell) || operation::is_of_whole_objects(cell) || operation::is_transfer(cell)
+    {
         return None;
     }
     let sum = |name| used.iter().map(|rep| counted(rep, name)).sum::<u64>();

@@ -337,6 +337,7 @@ fn task(point: &Point<'_>) -> Task {
     match (Task::plain(point.operation), point.write_percent) {
         (Some(task), _) => task,
         (None, Some(write_percent)) => Task::Mix(Mix { write_percent, durability }),
+        (None, None) if point.operation == Operation::WriteFile => Task::WriteFile(durability),
         (None, None) => Task::Write(durability),
     }
 }
