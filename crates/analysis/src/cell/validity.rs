@@ -55,6 +55,8 @@ const WARM_RESIDENT_MIN: f64 = 0.99;
 const WINDOW_SHARE_MIN: f64 = 0.20;
 /// Share of the dataset that may be resident after a repetition that bypasses the page cache.
 const BYPASSED_RESIDENT_MAX: f64 = 0.01;
+/// Bytes of a page of most machines.
+const PAGE_BYTES: f64 = 4096.0;
 /// Share of the dataset that may be resident around a repetition whose reads drop their pages at once.
 const DROPPED_RESIDENT_MAX: f64 = 0.01;
 /// Bytes of a request of the device by those of a block, above which requests were merged on the way.
@@ -215,7 +217,9 @@ fn cache(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
             // Where nobody can tell there is no flag: a mount without `cachestat` would else never be judged with direct reads.
             // The notes say that it is not proven.
             let resident = used.iter().filter_map(|rep| left_after(rep)).reduce(f64::max)?;
-            (resident > BYPASSED_RESIDENT_MAX).then_some(Flag::NotBypassed { resident })
+            let allowed =
+                BYPASSED_RESIDENT_MAX + used.iter().map(|rep| ends_left(cell, rep)).fold(0.0, f64::max);
+            (resident > allowed).then_some(Flag::NotBypassed { resident })
         }
         Some(Cache::DontCache) => {
             let around = |rep: &&Rep| Some(left(rep, rep.cache.before_bytes)?.max(left_after(rep)?));
@@ -236,6 +240,13 @@ pub(crate) fn resident_before(rep: &Rep) -> Option<f64> {
 /// could tell.
 pub(crate) fn left_after(rep: &Rep) -> Option<f64> {
     left(rep, rep.cache.after_bytes)
+}
+
+/// Share of what a repetition wrote that may be resident because files were cut off at their ends: the kernel clears the rest of
+/// the last page in memory.
+fn ends_left(cell: &Cell, rep: &Rep) -> f64 {
+    let (ops, bytes) = (counted(rep, counter::OPS) as f64, counted(rep, counter::BYTES) as f64);
+    if cell.operation == Operation::WriteFile { PAGE_BYTES * ops / bytes.max(1.0) } else { 0.0 }
 }
 
 /// A repetition that read a small part of its dataset can leave no more than that: the dataset would hide it.

@@ -57,7 +57,9 @@ impl Own {
             clock: &clock,
         });
         let mut free = arena.buffers();
-        free.iter_mut().for_each(|buf| buf.as_mut_slice().fill(7));
+        for buf in &mut free {
+            buf.as_mut_slice().fill(7);
+        }
         Opened { queue: queue.unwrap(), free, clock }
     }
 

@@ -334,13 +334,12 @@ fn put(asked: &Asked, fails: fn(&Asked) -> Act) -> Act {
 
 #[test]
 fn a_bucket_that_keeps_what_is_replaced_is_not_written_anew() {
-    let answer: Answer = |asked| match asked.head.contains("?versioning") {
-        true => Act::Send(text(
-            "200 OK",
-            "",
-            "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>",
-        )),
-        false => put(asked, |_| Act::Send(text("200 OK", "", ""))),
+    let answer: Answer = |asked| {
+        if !asked.head.contains("?versioning") {
+            return put(asked, |_| Act::Send(text("200 OK", "", "")));
+        }
+        let says = "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>";
+        Act::Send(text("200 OK", "", says))
     };
     let fake = Fake::serve(answer);
     let store = Engine::Lean.open_with(&config(&fake.endpoint(), ""), LONG).unwrap();

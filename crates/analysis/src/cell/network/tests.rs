@@ -84,6 +84,24 @@ fn bytes_on_the_wire_agree_or_are_explained() {
     assert_eq!(findings(800_000_000, 0, 10_000), [WireFinding::Less { per_byte: 0.8 }]);
 }
 
+#[test]
+fn of_writes_the_bytes_that_went_out_are_those_on_the_wire() {
+    let per_byte = |operation: &'static str| {
+        let mut builder = remote(|rep| {
+            let counts = [
+                (counter::DELIVERED_BYTES, 1_000_000_000),
+                (counter::WIRE_RECEIVED_BYTES, 700_000_000),
+                (counter::WIRE_SENT_BYTES, 310_000_000),
+                (counter::WRITTEN_BYTES, 300_000_000),
+            ];
+            count(rep, &counts);
+        });
+        builder.edit_cell("c", |cell| cell.operation = operation.into());
+        cell(&builder).network.unwrap().wire.unwrap().per_byte()
+    };
+    assert_eq!(["read", "write", "write_file", "mix"].map(per_byte), [0.7, 0.31, 0.31, 1.01].map(Some));
+}
+
 fn on_interface(received_bytes: u64, sent_bytes: u64) -> Builder {
     remote(move |rep| {
         rep.system.network = Some(Network {

@@ -5,6 +5,7 @@ use record::{Cell, Rep, counter};
 use crate::cell::counters::counted;
 use crate::cell::counters::sum;
 use crate::cell::flag::TURNS_MIN;
+use crate::cell::operation;
 
 // Headers of HTTP or RPC and of TLS are about 1 % of a read of 64 KiB, those of packets 2 to 6 %.
 /// How far the counts of bytes may be apart and still agree.
@@ -22,15 +23,16 @@ const HEADER_BYTES_MAX: f64 = 2_000.0;
 pub struct Wire {
     /// Bytes of operations that ended well, warm-up included and those that were waited for at the end.
     pub delivered_bytes: u64,
-    /// Bytes taken from sockets in the same span.
-    pub received_bytes: u64,
+    /// Bytes that sockets carried in the same span the way that data went: those that came, of writes those that left, of a mix
+    /// both.
+    pub carried_bytes: u64,
     /// Bytes given to sockets.
     pub sent_bytes: u64,
     /// Bytes of data received for operations that did not end well.
     pub wasted_bytes: u64,
     /// Messages sent.
     pub messages: u64,
-    /// Bytes that the interface received by byte of data in the windows; absent where it was not read, on loopback, and
+    /// Bytes that the interface carried the same way by byte of data in the windows; absent where it was not read, on loopback, and
     /// where all windows had fewer than 20 turns of their queue.
     pub interface_per_byte: Option<f64>,
 }
@@ -39,10 +41,11 @@ impl Wire {
     pub(crate) fn of(cell: &Cell, used: &[&Rep]) -> Option<Self> {
         let received_bytes = sum(used, counter::WIRE_RECEIVED_BYTES);
         // Engines whose sockets are not ours count none.
+        let sent_bytes = sum(used, counter::WIRE_SENT_BYTES);
         (received_bytes > 0).then(|| Self {
             delivered_bytes: sum(used, counter::DELIVERED_BYTES),
-            received_bytes,
-            sent_bytes: sum(used, counter::WIRE_SENT_BYTES),
+            carried_bytes: carried(cell, received_bytes, sent_bytes),
+            sent_bytes,
             wasted_bytes: sum(used, counter::WASTED_BYTES),
             messages: sum(used, counter::MESSAGES),
             interface_per_byte: interface_per_byte(cell, used),
@@ -51,12 +54,12 @@ impl Wire {
 
     /// Bytes on the wire by byte delivered in the same span; absent where nothing was (names).
     pub fn per_byte(&self) -> Option<f64> {
-        (self.delivered_bytes > 0).then(|| self.received_bytes as f64 / self.delivered_bytes as f64)
+        (self.delivered_bytes > 0).then(|| self.carried_bytes as f64 / self.delivered_bytes as f64)
     }
 
     /// Share of the bytes on the wire that were received for operations that did not end well, 0 to 1.
     pub fn wasted_share(&self) -> f64 {
-        self.wasted_bytes as f64 / self.received_bytes as f64
+        self.wasted_bytes as f64 / self.carried_bytes.max(1) as f64
     }
 
     /// What does not fit among the three counts; nothing where they agree within 10 %.
@@ -80,7 +83,7 @@ impl Wire {
 
     /// Why more was received than delivered.
     fn cause(&self) -> WireCause {
-        let beyond = self.received_bytes.saturating_sub(self.delivered_bytes);
+        let beyond = self.carried_bytes.saturating_sub(self.delivered_bytes);
         // The larger part is named: a sentence with two causes leaves the reader to guess which matters.
         if self.wasted_bytes as f64 > beyond as f64 / 2.0 {
             return WireCause::Failures { bytes: self.wasted_bytes };
@@ -161,9 +164,17 @@ fn interface_per_byte(cell: &Cell, used: &[&Rep]) -> Option<f64> {
         // Each byte crosses `lo` once and is counted as sent and as received, beside whatever other servers here say to their
         // clients.
         .filter(|(network, _)| network.interface != LOOPBACK)
-        .map(|(network, bytes)| (network.received_bytes, bytes))
+        .map(|(network, bytes)| (carried(cell, network.received_bytes, network.sent_bytes), bytes))
         .collect();
     let total = |of: fn(&(u64, u64)) -> u64| known.iter().map(of).fold(0, u64::saturating_add);
-    let (received, asked) = (total(|one| one.0), total(|one| one.1));
-    (asked > 0).then(|| received as f64 / asked as f64)
+    let (carried, asked) = (total(|one| one.0), total(|one| one.1));
+    (asked > 0).then(|| carried as f64 / asked as f64)
+}
+
+/// Of what was received and sent, what went the way that data goes.
+fn carried(cell: &Cell, received: u64, sent: u64) -> u64 {
+    if operation::is_write(cell) {
+        return sent;
+    }
+    if operation::writes_over(cell) { received.saturating_add(sent) } else { received }
 }
