@@ -386,7 +386,7 @@ fn preference(cell: &CellSummary, figures: Option<&Figures>, eligibility: Eligib
     let saves = saves_otherwise(&cell.cell, eligibility.saves);
     (
         treatment::from_cache(&cell.cell),
-        operation::writes_blocks(&cell.cell) && !operation::is_kept(&cell.cell),
+        operation::writes_over(&cell.cell) && !operation::is_kept(&cell.cell),
         huge,
         job,
         saves,

@@ -118,11 +118,11 @@ impl Encoder {
         Self { writer, place: place.clone(), objects, wall: Wall::new(clock, stamp), key, path }
     }
 
-    fn object(&mut self, method: &'static str, object: u32, range: Option<ByteRange>, out: &mut Vec<u8>) {
+    fn object(&mut self, object: u32, asked: Request<'_>, out: &mut Vec<u8>) {
         self.key.clear();
         self.objects.write_key(object, &mut self.key);
         self.place.write(&self.key, &mut self.path);
-        let request = Request { range, ..Request::new(method, &self.path) };
+        let request = Request { path: &self.path, ..asked };
         self.writer.push(&request, &self.wall.stamp(), out);
     }
 }
@@ -136,11 +136,16 @@ impl Dialect for Encoder {
     }
 
     fn get(&mut self, object: u32, range: Option<ByteRange>, out: &mut Vec<u8>) {
-        self.object("GET", object, range, out);
+        self.object(object, Request { range, ..Request::new("GET", &[]) }, out);
     }
 
     fn head(&mut self, object: u32, out: &mut Vec<u8>) {
-        self.object("HEAD", object, None, out);
+        self.object(object, Request::new("HEAD", &[]), out);
+    }
+
+    fn put(&mut self, object: u32, bytes: u64, out: &mut Vec<u8>) {
+        let length = Some(bytes);
+        self.object(object, Request { length, whole_blob: true, ..Request::new("PUT", &[]) }, out);
     }
 
     // Keys are not spread here: there is one root.

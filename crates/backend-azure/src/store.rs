@@ -11,7 +11,7 @@ use backend::{
 use backend_http::{Asking, ByteRange, REPLY_TIMEOUT, Seen, Way, open};
 use backend_net::{refuse_on_objects, refuse_page_cache};
 use dataset::{Key, MARKER_BYTES_MAX, Marker, Objects};
-use plan::AzureConfig;
+use plan::{AZURE_PUT_BYTES_MAX, AzureConfig, Operation};
 
 use crate::asked::Request;
 use crate::container::Container;
@@ -49,6 +49,25 @@ impl AzureStore {
     ) -> Result<Self, StoreError> {
         let container = Arc::new(Container::open(config, reply, variable)?);
         Ok(Self { container, seen: Seen::default() })
+    }
+
+    /// Refuses a queue that writes whole blobs where it may not, or cannot.
+    fn may_replace(&self, spec: &QueueSpec<'_>) -> Result<(), StoreError> {
+        // Whatever was asked for: a container has one promise, that what it has answered to is kept.
+        spec.may_write()?;
+        let largest = spec.objects.bytes_max();
+        if largest > AZURE_PUT_BYTES_MAX {
+            return Err(StoreError::Unavailable {
+                what: format!("operation \"{}\"", Operation::WriteFile.name()),
+                reason: format!(
+                    "one request takes at most {AZURE_PUT_BYTES_MAX} B, and a blob has {largest} B"
+                ),
+                hint: "write a smaller dataset.sample_size".to_owned(),
+            });
+        }
+        // What a queue of reads has seen of them is about to be replaced.
+        self.seen.forget();
+        Ok(())
     }
 }
 
@@ -167,6 +186,9 @@ impl Store for AzureStore {
     fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
         refuse_page_cache(ENGINE, spec.cache)?;
         refuse_on_objects("Azure Blob Storage", spec.operation)?;
+        if spec.operation == Operation::WriteFile {
+            self.may_replace(spec)?;
+        }
         let (container, config) = (&*self.container, &self.container.config);
         let asking = Asking {
             objects: Arc::clone(spec.objects),

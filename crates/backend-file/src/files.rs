@@ -114,6 +114,11 @@ impl FileTable {
             && (self.advice, self.open_max) == (spec.advice, spec.open_max)
     }
 
+    /// Whether the files are those of these objects.
+    pub(crate) fn is_of(&self, objects: &Arc<Objects>) -> bool {
+        Arc::ptr_eq(&self.objects, objects)
+    }
+
     /// Alignment of offsets and lengths; 1 without direct I/O.
     pub(crate) fn align_bytes(&self) -> u32 {
         self.align_bytes

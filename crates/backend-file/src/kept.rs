@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use backend::StoreError;
+use dataset::Objects;
 
 use crate::descriptors::{self, Share};
 use crate::files::{FileTable, TableSpec};
@@ -29,6 +30,13 @@ impl KeptTable {
 /// Closes the tables that no queue uses: open files keep their inodes in memory.
 pub(crate) fn release_idle() {
     lock().retain(|entry| !entry.is_idle());
+}
+
+/// Closes the tables of these objects that no queue uses, before their files are replaced: what is open then is the files that were
+/// there before.
+pub(crate) fn release(objects: &Arc<Objects>) {
+    let is_of = |entry: &KeptTable| entry.kept.as_ref().is_some_and(|table| table.is_of(objects));
+    lock().retain(|entry| !(entry.is_idle() && is_of(entry)));
 }
 
 /// Descriptors for `files` that the caller holds open. Where they are too few, tables that no queue uses are closed

@@ -259,6 +259,14 @@ impl Store for FileStore {
             mmap::check(spec.cache)?;
         }
         let advice = if self.reads == Reads::Mmap { Advice::Normal } else { advice::of_files(spec)? };
+        if spec.operation == Operation::WriteFile {
+            self.writable("be written anew")?;
+            return match self.reads {
+                Reads::Pread => whole::open_anew(&self.root, spec),
+                Reads::IoUring => Err(whole::not_anew()),
+                Reads::Mmap => Err(whole::not_mapped()),
+            };
+        }
         if !matches!(spec.operation, Operation::Read | Operation::Write) {
             return match self.reads {
                 Reads::IoUring => whole::open_uring(&self.root, spec),

@@ -131,7 +131,7 @@ pub(crate) fn find_file(root: &OwnedFd, key: &str) -> Result<OwnedFd, Errno> {
 }
 
 /// Removes a file. One that is gone already is no error.
-pub(crate) fn unlink(folder: &OwnedFd, name: &str) -> Result<(), Errno> {
+pub(crate) fn unlink(folder: impl AsFd, name: &str) -> Result<(), Errno> {
     match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),
         Err(errno) => Err(errno),

@@ -1,4 +1,4 @@
-//! Making and removing: the only file that changes anything on storage.
+//! Making and removing: whatever changes anything on storage does so by what is here, but for writes of blocks.
 //!
 //! An object is written under a temporary name in its folder and renamed when it is complete, so a killed
 //! process leaves no half object, and renaming never replaces anything.
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use backend::{ObjectWriter, StoreError, is_unfinished_name, unfinished_name};
 use dataset::{Key, MANIFEST_NAME, MARKER_NAME, Marker};
-use rustix::fd::{IntoRawFd, OwnedFd};
+use rustix::fd::{AsFd, IntoRawFd, OwnedFd};
 use rustix::fs::{
     AtFlags, OFlags, RenameFlags, fdatasync, fsync, linkat, mkdirat, openat, renameat, renameat_with, statat,
     syncfs, unlinkat,
@@ -23,6 +23,10 @@ use crate::{failure, tree};
 
 /// From this size on an object is written back by itself: one journal commit to a MiB is cheap.
 const SYNCED_FROM_BYTES: u64 = 1 << 20;
+
+/// Flags that make a file to be written, which is not there yet.
+pub(crate) const NEW_FILE: OFlags =
+    OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::CLOEXEC);
 
 /// An object being written.
 #[derive(Debug)]
@@ -209,11 +213,11 @@ fn remove_leftovers(folder: &OwnedFd) -> Result<(), Errno> {
 }
 
 fn create_file(folder: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
-    openat(folder, name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC, FILE_MODE)
+    openat(folder, name, NEW_FILE, FILE_MODE)
 }
 
 /// Closes a file and says so when that fails: NFS reports a full disk only here.
-fn close(file: OwnedFd) -> Result<(), Errno> {
+pub(crate) fn close(file: OwnedFd) -> Result<(), Errno> {
     // SAFETY: the number was owned by `file`, which gave it up.
     let closed = unsafe { libc::close(file.into_raw_fd()) };
     match Errno::from_io_error(&std::io::Error::last_os_error()) {
@@ -243,7 +247,8 @@ fn rename_folder(parent: &OwnedFd, from: &str, to: &str) -> Result<(), Errno> {
     })
 }
 
-fn sync_folder(folder: &OwnedFd) -> Result<(), Errno> {
+/// Writes back the names of a folder.
+pub(crate) fn sync_folder(folder: impl AsFd) -> Result<(), Errno> {
     match fsync(tree::readable(folder)?) {
         // Some network file systems do not sync folders.
         Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),

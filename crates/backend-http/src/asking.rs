@@ -63,6 +63,7 @@ impl Asking {
             Op::Stat { object } => (Operation::Stat, is_object(object)),
             Op::GetAttr { object } => (Operation::GetAttr, is_object(object)),
             Op::List { folder } => (Operation::List, (folder as usize) < folders),
+            Op::WriteFile { object, .. } => (Operation::WriteFile, is_object(object)),
             // Refused as another operation than the queue was opened for: an object is replaced whole.
             Op::Write { object, .. } => (Operation::Write, is_object(object)),
         };

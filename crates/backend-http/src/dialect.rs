@@ -30,6 +30,9 @@ pub trait Dialect: fmt::Debug {
     /// Appends a HEAD of an object.
     fn head(&mut self, object: u32, out: &mut Vec<u8>);
 
+    /// Appends the head of a PUT of an object of so many bytes, in the place of the one that is there.
+    fn put(&mut self, object: u32, bytes: u64, out: &mut Vec<u8>);
+
     /// Appends a request for a page of a folder's entries (the root's where it is `None`) under the `root`th prefix, from
     /// `token` on.
     fn list(&mut self, folder: Option<&Key>, root: u32, token: Option<&str>, out: &mut Vec<u8>);

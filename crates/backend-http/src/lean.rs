@@ -1,10 +1,12 @@
 //! The engine `lean`: HTTP/1.1 without a client library, over [`backend_net`].
 //!
 //! A request is some 400 bytes that a [`Dialect`] puts together in a few buffers; a reply's head is read by `httparse`, and
-//! its body goes from the socket into the operation's buffer.
+//! its body goes from the socket into the operation's buffer. The body of a PUT goes from there to the socket.
 
-use backend::{ErrorKind, Op, OpError, QueueReport};
-use backend_net::{Fate, Frame, Head, Mark, Message, Outcome, Phases, Place, Protocol, Reply, Text, Trail};
+use backend::{ErrorKind, FilePieces, Op, OpError, QueueReport};
+use backend_net::{
+    Fate, Frame, Head, Mark, Message, Outcome, Payload, Phases, Place, Protocol, Reply, Text, Trail,
+};
 use dataset::Key;
 use plan::Operation;
 
@@ -121,6 +123,20 @@ impl<D: Dialect, const PARTS: usize> Lean<D, PARTS> {
         Head::Data { head_bytes: head.bytes, body_bytes: length, place, trailer_bytes: 0 }
     }
 
+    /// Takes a successful reply to a PUT.
+    fn stored(&mut self, task: &mut Task<PARTS>, part: u32, head: &ReplyHead<'_>) -> Head {
+        match head.length {
+            Some(0) => nothing(head.bytes),
+            // RFC 9112, section 6.3: it then goes on to the end of the connection, which need not be waited for.
+            None if !head.chunked => {
+                task.parts[part as usize].close = true;
+                nothing(head.bytes)
+            }
+            // No service says anything here; what one says is read past.
+            _ => self.textual(task, part, head),
+        }
+    }
+
     /// Takes a reply whose body is text: a page of a listing, or an error.
     fn textual(&mut self, task: &mut Task<PARTS>, part: u32, head: &ReplyHead<'_>) -> Head {
         let failed = head.status != 200;
@@ -234,6 +250,7 @@ impl<D: Dialect, const PARTS: usize> Lean<D, PARTS> {
             Op::ReadFile { .. } => return Outcome::Goes,
             Op::Read { len, .. } => Ok(u64::from(len)),
             Op::Stat { .. } | Op::GetAttr { .. } => Ok(0),
+            Op::WriteFile { bytes, .. } => Ok(bytes),
             Op::Write { .. } => Err(OpError::from_errno(libc::EINVAL)),
         };
         self.reclaim(task);
@@ -280,6 +297,8 @@ impl<D: Dialect, const PARTS: usize> Protocol for Lean<D, PARTS> {
                 names: &["send_ns", "headers_ns", "first_byte_ns", "body_ns"],
                 marks: &[Mark::Sent, Mark::Head, Mark::FirstByte],
             }
+        } else if self.asking.operation == Operation::WriteFile {
+            Phases { names: &["send_ns", "reply_ns"], marks: &[Mark::Sent] }
         } else {
             Phases { names: &[], marks: &[] }
         }
@@ -305,6 +324,12 @@ impl<D: Dialect, const PARTS: usize> Protocol for Lean<D, PARTS> {
                 self.dialect.get(object, Some(range), out);
             }
             (Op::Read { object, .. } | Op::ReadFile { object, .. }, _) => self.dialect.get(object, None, out),
+            (Op::WriteFile { object, bytes }, _) => {
+                self.dialect.put(object, bytes, out);
+                let pieces = FilePieces::new(bytes, self.asking.block_bytes);
+                let payload = (bytes > 0).then_some(Payload::Object(pieces));
+                return Some(Message { payload, ..Message::plain(part) });
+            }
             (Op::Write { .. }, _) => return None,
         }
         Some(Message::plain(part))
@@ -337,6 +362,8 @@ impl<D: Dialect, const PARTS: usize> Protocol for Lean<D, PARTS> {
             (PartRequest::Whole | PartRequest::Range(_), 200 | 206) if head.chunked => {
                 self.broken(task, plain(ErrorKind::Protocol), "its data come in chunks")
             }
+            // Azure answers 201 (Created).
+            (PartRequest::Put, 200 | 201) => self.stored(task, part, &head),
             (PartRequest::Whole, 200) => self.whole(task, &head),
             (PartRequest::Whole, 206) => {
                 self.broken(task, plain(ErrorKind::Protocol), "a part came where all was asked")
@@ -382,6 +409,7 @@ impl<D: Dialect, const PARTS: usize> Protocol for Lean<D, PARTS> {
         if task.failed.is_none() {
             match (state.asked, state.status) {
                 (PartRequest::Page, 200) => self.page(task),
+                (PartRequest::Put, 200 | 201) => {}
                 (_, status) if state.text => self.error_text(task, part, status),
                 _ => {}
             }

@@ -31,6 +31,8 @@ pub(crate) enum PartRequest {
     Range(ByteRange),
     /// A page of a listing.
     Page,
+    /// That the object be replaced.
+    Put,
 }
 
 impl Part {
@@ -105,6 +107,7 @@ impl<const PARTS: usize> Task<PARTS> {
             // Never begun: `Asking::check` refuses it.
             Op::Write { .. } => None,
             Op::List { .. } => alone.then_some(PartRequest::Page),
+            Op::WriteFile { .. } => alone.then_some(PartRequest::Put),
             Op::Read { offset, len, .. } => {
                 alone.then_some(PartRequest::Range(ByteRange { offset, len: u64::from(len) }))
             }

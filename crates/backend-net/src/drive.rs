@@ -149,7 +149,7 @@ impl<P: Protocol> Wire<P> {
             };
             let was_busy = !link.conn.takes_more();
             let now_ns = self.clock.now_ns();
-            link.received_ns = now_ns;
+            link.moved_ns = now_ns;
             if let Err(loss) = link.conn.filled(bytes, &mut self.ops, now_ns) {
                 return self.lose(index, loss);
             }
@@ -188,13 +188,18 @@ impl<P: Protocol> Wire<P> {
             let count = link.conn.out.slices(&self.ops, &mut slices);
             let sent = if count == 0 { Ok(0) } else { transport.send(&slices[..count]) };
             let done = sent.and_then(|bytes| {
-                link.conn.out.advance(bytes);
+                link.conn.out.advance(bytes, &mut self.ops);
                 Ok((bytes, transport.flush()?))
             });
             match done {
                 Ok((bytes, flushed)) => {
                     if flushed {
                         self.note_sent(index);
+                    }
+                    let link = &mut self.links[index];
+                    if bytes > 0 && !link.conn.out.is_empty() {
+                        // A large request on a slow line is slow, not lost.
+                        link.moved_ns = self.clock.now_ns();
                     }
                     if bytes == 0 && !flushed {
                         return;
@@ -271,14 +276,14 @@ impl<P: Protocol> Wire<P> {
                 continue;
             }
             let link = slot.connection as usize;
-            if self.links[link].received_ns <= handed_until_ns {
+            if self.links[link].moved_ns <= handed_until_ns {
                 // What a slow line has brought of a body may be less than this thread is woken for.
                 self.receive(link);
                 if !self.ops.slots()[place].busy {
                     continue;
                 }
             }
-            let is_silent = self.links[link].received_ns <= handed_until_ns;
+            let is_silent = self.links[link].moved_ns <= handed_until_ns;
             if is_silent || now_ns - slot.handed_ns >= patience_ns.saturating_mul(PATIENCE_IN_ALL) {
                 self.lose(link, Loss::Late { handed_until_ns });
             }

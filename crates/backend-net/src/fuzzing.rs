@@ -28,7 +28,7 @@ pub fn feed<P: Protocol>(protocol: P, ops: &[Op], bytes: &[u8]) {
             conn.write(&mut all, 1);
         }
         let written = conn.out.writing().len();
-        conn.out.advance(written);
+        conn.out.advance(written, &mut all);
         for slot in std::mem::take(&mut conn.out.taken) {
             all.sent(slot, 2);
         }

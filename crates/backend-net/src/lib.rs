@@ -31,7 +31,9 @@ mod wire;
 
 pub use dial::explain_tls;
 pub use interface::{interface_to, is_local};
-pub use protocol::{Fate, Frame, Head, Mark, Message, Outcome, Phases, Place, Protocol, Reply, Text};
+pub use protocol::{
+    Fate, Frame, Head, Mark, Message, Outcome, Payload, Phases, Place, Protocol, Reply, Text,
+};
 pub use queue::open;
 pub use refuse::{refuse_on_objects, refuse_page_cache};
 pub use settings::{Settings, SourcePort, Tls};

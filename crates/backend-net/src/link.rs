@@ -26,8 +26,8 @@ pub(crate) struct Link {
     /// Addresses tried in a row in vain.
     pub(crate) tried: usize,
     pause_ns: u64,
-    /// When bytes came last.
-    pub(crate) received_ns: u64,
+    /// When bytes came last, or some of a request went that is not yet sent in full.
+    pub(crate) moved_ns: u64,
     /// Whether it was left at its budget, with more to read.
     pub(crate) left_over: bool,
     /// Whether the peer has said its last: it is read until its end, not until it is empty.
@@ -44,7 +44,7 @@ impl Link {
             address,
             tried: 0,
             pause_ns: 0,
-            received_ns: 0,
+            moved_ns: 0,
             left_over: false,
             peer_closed: false,
             dirty: false,

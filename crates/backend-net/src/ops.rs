@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-use backend::{Buf, Completion, ErrorKind, OpError, Stamps};
+use backend::{Buf, Completion, ErrorKind, FilePieces, OpError, Stamps};
 
-use crate::{Fate, Mark, Message, Outcome, Phases, Protocol};
+use crate::{Fate, Mark, Message, Outcome, Payload, Phases, Protocol};
 
 /// Bytes of the buffer for bodies whose operation has failed already.
 // Read and thrown away rather than closed: the connection is good, and another one costs round trips.
@@ -167,6 +167,10 @@ impl<P: Protocol> Ops<P> {
             }
             return None;
         };
+        if let Some(Payload::Object(pieces)) = message.payload {
+            // As an earlier attempt left it, the buffer has the number of a later piece.
+            pieces.number(0, exchange.buf.as_mut_slice());
+        }
         *slot = MessageSlot {
             sequence: slot.sequence,
             busy: true,
@@ -235,6 +239,13 @@ impl<P: Protocol> Ops<P> {
     /// Bytes of the buffer that are sent.
     pub(crate) fn payload(&self, exchange: u32, range: std::ops::Range<usize>) -> &[u8] {
         self.exchanges[exchange as usize].as_ref().map_or(&[], |exchange| &exchange.buf.as_slice()[range])
+    }
+
+    /// Makes the buffer of an operation that piece of its object.
+    pub(crate) fn number(&mut self, exchange: u32, pieces: FilePieces, number: u64) {
+        if let Some(exchange) = self.exchanges[exchange as usize].as_mut() {
+            pieces.number(number, exchange.buf.as_mut_slice());
+        }
     }
 
     /// Bytes of data came for a message.

@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::ops::Range;
 
-use crate::Protocol;
+use backend::FilePieces;
+
 use crate::ops::{Ops, Written};
+use crate::{Payload, Protocol};
 
 /// Slices of one send, at most.
 pub(crate) const SLICES_MAX: usize = 32;
@@ -19,6 +21,8 @@ enum Source {
     Written,
     /// The buffer of an operation.
     Payload { exchange: u32, at: usize },
+    /// The same buffer again and again, from `at` on in the piece of this number.
+    Object { exchange: u32, pieces: FilePieces, number: u64, at: usize },
     /// Bytes of the protocol (padding).
     Fixed(&'static [u8]),
 }
@@ -28,6 +32,26 @@ struct Piece {
     left: usize,
     /// The message that ends with it.
     ends: Option<u32>,
+}
+
+impl Piece {
+    /// Whether nothing of it comes behind what is in the buffer.
+    fn is_last(&self) -> bool {
+        !matches!(self.source, Source::Object { pieces, number, .. } if number + 1 < pieces.count())
+    }
+
+    /// Goes on to the next piece of its object, where there is one; whether it did.
+    fn goes_on<P: Protocol>(&mut self, ops: &mut Ops<P>) -> bool {
+        if self.is_last() {
+            return false;
+        }
+        let Source::Object { exchange, pieces, number, at } = &mut self.source else { return false };
+        (*number, *at) = (*number + 1, 0);
+        self.left = pieces.get(*number).len as usize;
+        // Here and not when it is sent: what was sent in part must stay as it is.
+        ops.number(*exchange, *pieces, *number);
+        true
+    }
 }
 
 /// Requests in order: bytes written by a protocol, payloads where they lie, padding.
@@ -54,9 +78,18 @@ impl Outbox {
     pub(crate) fn push(&mut self, written_bytes: usize, written: &Written) {
         let Written { slot, exchange, message } = written;
         self.pieces.push_back(Piece { source: Source::Written, left: written_bytes, ends: None });
-        if let Some(Range { start, end }) = message.payload.clone() {
-            let source = Source::Payload { exchange: *exchange, at: start };
-            self.pieces.push_back(Piece { source, left: end.saturating_sub(start), ends: None });
+        let exchange = *exchange;
+        match message.payload.clone() {
+            Some(Payload::Part(Range { start, end })) => {
+                let source = Source::Payload { exchange, at: start };
+                self.pieces.push_back(Piece { source, left: end.saturating_sub(start), ends: None });
+            }
+            Some(Payload::Object(pieces)) => {
+                let source = Source::Object { exchange, pieces, number: 0, at: 0 };
+                let left = pieces.get(0).len as usize;
+                self.pieces.push_back(Piece { source, left, ends: None });
+            }
+            None => {}
         }
         if !message.trailer.is_empty() {
             let source = Source::Fixed(message.trailer);
@@ -84,7 +117,9 @@ impl Outbox {
                     end += piece.left;
                     continue;
                 }
-                Source::Payload { exchange, at } => ops.payload(exchange, at..at + piece.left),
+                Source::Payload { exchange, at } | Source::Object { exchange, at, .. } => {
+                    ops.payload(exchange, at..at + piece.left)
+                }
                 Source::Fixed(bytes) => &bytes[bytes.len() - piece.left..],
             };
             if end > run {
@@ -94,6 +129,10 @@ impl Outbox {
             }
             into[count] = IoSlice::new(bytes);
             count += 1;
+            // What follows is not in the buffer yet.
+            if !piece.is_last() {
+                return count;
+            }
         }
         if end > run && count < SLICES_MAX {
             into[count] = IoSlice::new(&self.bytes[run..end]);
@@ -103,18 +142,21 @@ impl Outbox {
     }
 
     /// `bytes` of it were taken.
-    pub(crate) fn advance(&mut self, mut bytes: usize) {
+    pub(crate) fn advance<P: Protocol>(&mut self, mut bytes: usize, ops: &mut Ops<P>) {
         while let Some(piece) = self.pieces.front_mut() {
             let step = bytes.min(piece.left);
             match &mut piece.source {
                 Source::Written => self.at += step,
-                Source::Payload { at, .. } => *at += step,
+                Source::Payload { at, .. } | Source::Object { at, .. } => *at += step,
                 Source::Fixed(_) => {}
             }
             piece.left -= step;
             bytes -= step;
             if piece.left > 0 {
                 break;
+            }
+            if piece.goes_on(ops) {
+                continue;
             }
             self.taken.extend(piece.ends);
             self.pieces.pop_front();

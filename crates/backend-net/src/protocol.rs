@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use backend::{Op, OpError, QueueReport};
+use backend::{FilePieces, Op, OpError, QueueReport};
 
 /// A protocol of requests and replies over a stream.
 ///
@@ -92,8 +92,8 @@ pub enum Mark {
 pub struct Message {
     /// Number among those of the task that are under way, below [`Protocol::parts_max`].
     pub part: u32,
-    /// Bytes of the operation's buffer that follow what was written.
-    pub payload: Option<Range<usize>>,
+    /// Bytes that follow what was written.
+    pub payload: Option<Payload>,
     /// Bytes that end the message after its payload (padding).
     pub trailer: &'static [u8],
 }
@@ -103,6 +103,16 @@ impl Message {
     pub fn plain(part: u32) -> Self {
         Self { part, payload: None, trailer: &[] }
     }
+}
+
+/// Bytes of the operation's buffer that are sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Payload {
+    /// These.
+    Part(Range<usize>),
+    /// A whole object, piece by piece from the start of the buffer, each with its number ([`FilePieces::number`]). No piece is larger
+    /// than the buffer.
+    Object(FilePieces),
 }
 
 /// What the first unread bytes of a connection begin.

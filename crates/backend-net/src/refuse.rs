@@ -20,7 +20,7 @@ pub fn refuse_page_cache(engine: &str, cache: Cache) -> Result<(), StoreError> {
     })
 }
 
-/// Refuses what no store of objects has: handles of objects, and blocks that are written.
+/// Refuses what no store of objects has: handles of objects, and blocks that are written over.
 ///
 /// # Errors
 /// [`StoreError::Unavailable`] says what to write instead.
@@ -29,7 +29,7 @@ pub fn refuse_on_objects(service: &str, operation: Operation) -> Result<(), Stor
         Operation::GetAttr => ("has no handles of objects", "use operation = \"stat\""),
         Operation::Write => (
             "replaces objects whole, and has no blocks to write over",
-            "measure it by `checkpoint`, which writes objects whole",
+            "use operation = \"write_file\", which writes objects whole",
         ),
         _ => return Ok(()),
     };

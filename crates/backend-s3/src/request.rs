@@ -1,10 +1,10 @@
-//! Requests, written by hand: GET, HEAD and a page of a listing, signed.
+//! Requests, written by hand: GET, HEAD, PUT and a page of a listing, signed.
 
 use std::sync::Arc;
 
 use aws_credential_types::Credentials;
 use backend::{Clock, ErrorKind};
-use backend_http::{ByteRange, Dialect, Elements, Wall, push_path, push_query};
+use backend_http::{ByteRange, Dialect, Elements, Wall, push_number, push_path, push_query};
 use dataset::{Key, Objects};
 
 use crate::credentials::Keyring;
@@ -28,6 +28,16 @@ pub(crate) struct Encoder {
     key: String,
     path: Vec<u8>,
     query: Vec<u8>,
+}
+
+/// What a request has beside its name.
+#[derive(Debug, Clone, Copy)]
+enum With {
+    Nothing,
+    /// It asks for these bytes.
+    Range(ByteRange),
+    /// So many bytes follow it. Their sum is not signed: that would cost the processor more than to send them.
+    Body(u64),
 }
 
 #[derive(Debug)]
@@ -91,7 +101,7 @@ impl Encoder {
         self.query.clear();
     }
 
-    fn request(&mut self, method: &'static str, range: Option<ByteRange>, out: &mut Vec<u8>) {
+    fn request(&mut self, method: &'static str, with: With, out: &mut Vec<u8>) {
         out.extend_from_slice(method.as_bytes());
         out.push(b' ');
         out.extend_from_slice(&self.path);
@@ -103,10 +113,18 @@ impl Encoder {
         out.extend_from_slice(self.authority.as_bytes());
         // Not signed, so that a proxy on the way may change them.
         out.extend_from_slice(b"\r\nUser-Agent: feedline\r\nAccept: */*\r\n");
-        if let Some(range) = range {
-            out.extend_from_slice(b"Range: ");
-            range.push(out);
-            out.extend_from_slice(b"\r\n");
+        match with {
+            With::Nothing => {}
+            With::Range(range) => {
+                out.extend_from_slice(b"Range: ");
+                range.push(out);
+                out.extend_from_slice(b"\r\n");
+            }
+            With::Body(bytes) => {
+                out.extend_from_slice(b"Content-Length: ");
+                push_number(bytes, out);
+                out.extend_from_slice(b"\r\n");
+            }
         }
         if let Some(signing) = &mut self.signing {
             signing.refresh();
@@ -152,12 +170,17 @@ impl Dialect for Encoder {
 
     fn get(&mut self, object: u32, range: Option<ByteRange>, out: &mut Vec<u8>) {
         self.object_path(object);
-        self.request("GET", range, out);
+        self.request("GET", range.map_or(With::Nothing, With::Range), out);
     }
 
     fn head(&mut self, object: u32, out: &mut Vec<u8>) {
         self.object_path(object);
-        self.request("HEAD", None, out);
+        self.request("HEAD", With::Nothing, out);
+    }
+
+    fn put(&mut self, object: u32, bytes: u64, out: &mut Vec<u8>) {
+        self.object_path(object);
+        self.request("PUT", With::Body(bytes), out);
     }
 
     fn list(&mut self, folder: Option<&Key>, root: u32, token: Option<&str>, out: &mut Vec<u8>) {
@@ -178,7 +201,7 @@ impl Dialect for Encoder {
         }
         self.query.extend_from_slice(b"delimiter=%2F&list-type=2&prefix=");
         push_query(&self.key, &mut self.query);
-        self.request("GET", None, out);
+        self.request("GET", With::Nothing, out);
     }
 
     fn scrub(&self, text: &str) -> String {

@@ -10,7 +10,7 @@ use backend::{
 use backend_http::{Asking, ByteRange, REPLY_TIMEOUT, Seen, Way, connections, content_range, open};
 use backend_net::{refuse_on_objects, refuse_page_cache};
 use dataset::{Key, MARKER_BYTES_MAX, MARKER_NAME, Marker, Objects};
-use plan::{Addresses, S3Config};
+use plan::{Addresses, Operation, S3_PUT_BYTES_MAX, S3Config};
 
 use crate::open::Bucket;
 use crate::request::Encoder;
@@ -29,6 +29,8 @@ pub struct S3Store {
     client: Client,
     /// Whether the service keeps to `If-None-Match`, once it was tried.
     conditional: OnceLock<bool>,
+    /// Whether the bucket keeps the objects that are replaced, once it was asked.
+    versioned: OnceLock<bool>,
     /// ETags of the objects that were last asked for.
     seen: Seen,
 }
@@ -89,7 +91,13 @@ impl S3Store {
 
     fn open(config: &S3Config, client: Client, reply: Duration) -> Result<Self, StoreError> {
         let bucket = Arc::new(Bucket::open(config, reply)?);
-        Ok(Self { bucket, client, conditional: OnceLock::new(), seen: Seen::default() })
+        Ok(Self {
+            bucket,
+            client,
+            conditional: OnceLock::new(),
+            versioned: OnceLock::new(),
+            seen: Seen::default(),
+        })
     }
 
     /// Whether the service keeps to conditions; tried once, on the marker of a folder of feedline's own.
@@ -136,6 +144,32 @@ impl S3Store {
             head: config.head,
             roots: self.bucket.names.spread(),
         }
+    }
+
+    /// Refuses a queue that writes whole objects where it may not, or cannot.
+    fn may_replace(&self, spec: &QueueSpec<'_>) -> Result<(), StoreError> {
+        // Whatever was asked for: a bucket has one promise, that what it has answered to is kept.
+        spec.may_write()?;
+        let unavailable = |reason: String, hint: &str| {
+            let what = format!("operation \"{}\"", Operation::WriteFile.name());
+            Err(StoreError::Unavailable { what, reason, hint: hint.to_owned() })
+        };
+        if self.client == Client::Sdk {
+            return unavailable("the engine `sdk` reads only".to_owned(), "use engine = \"lean\"");
+        }
+        let largest = spec.objects.bytes_max();
+        if largest > S3_PUT_BYTES_MAX {
+            let reason = format!("one PUT takes at most {S3_PUT_BYTES_MAX} B, and an object has {largest} B");
+            return unavailable(reason, "write a smaller dataset.sample_size");
+        }
+        if *self.versioned.get_or_init(|| write::keeps_versions(&self.bucket)) {
+            let reason =
+                "the bucket keeps a version of every object that is replaced, and `clean` removes none";
+            return unavailable(reason.to_owned(), "use a bucket without versioning");
+        }
+        // What a queue of reads has seen of them is about to be replaced.
+        self.seen.forget();
+        Ok(())
     }
 
     fn open_lean(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
@@ -310,6 +344,9 @@ impl Store for S3Store {
     fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
         refuse_page_cache(self.client.name(), spec.cache)?;
         refuse_on_objects("S3", spec.operation)?;
+        if spec.operation == Operation::WriteFile {
+            self.may_replace(spec)?;
+        }
         match self.client {
             Client::Lean => self.open_lean(spec),
             Client::Sdk => {

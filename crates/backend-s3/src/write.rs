@@ -1,4 +1,4 @@
-//! Writing and removing: the only file that changes anything in a bucket.
+//! Writing and removing: the only file that changes anything in a bucket, but for loads that write objects anew.
 //!
 //! An object appears complete or not at all: by one PUT, or by the end of a multipart upload. Nothing is ever
 //! overwritten: both carry `If-None-Match: *`. The key is looked for just before as well where a service is found to
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use aws_sdk_s3::Config;
 use aws_sdk_s3::config::RequestChecksumCalculation;
 use aws_sdk_s3::primitives::ByteStream;
-use aws_sdk_s3::types::{CompletedMultipartUpload, CompletedPart};
+use aws_sdk_s3::types::{BucketVersioningStatus, CompletedMultipartUpload, CompletedPart};
 use aws_smithy_types::body::SdkBody;
 use backend::{ObjectWriter, StoreError};
 use backend_http::fnv;
@@ -136,6 +136,14 @@ pub(crate) fn keeps_conditions(bucket: &Bucket, folder: &Key, text: Vec<u8>) -> 
         Err(failed) if failed.is_not_implemented() => Ok(false),
         Err(failed) => Err(failed.into_store("write", &bucket.shown(&physical))),
     }
+}
+
+/// Whether a bucket keeps the objects that are replaced, which are then in no listing and are paid for. Not of one that does not say.
+pub(crate) fn keeps_versions(bucket: &Bucket) -> bool {
+    let asked = bucket.client.get_bucket_versioning().bucket(&bucket.config.bucket).send();
+    // Many services know no versions, and many users may not ask for them.
+    let found = bucket.runtime.run(asked).ok();
+    found.is_some_and(|found| found.status == Some(BucketVersioningStatus::Enabled))
 }
 
 /// Removes one object, or nothing when it is gone already.

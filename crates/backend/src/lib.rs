@@ -26,7 +26,7 @@ pub use buffer::{Arena, ArenaError, Buf};
 pub use clock::Clock;
 pub use error::{ErrorKind, OpError, QueueError, StoreError};
 pub use owned::Owned;
-pub use pieces::{FilePieces, Piece};
+pub use pieces::{FilePieces, PAGE_BYTES, Piece};
 pub use queue::{Completion, IoQueue, Op, PHASE_STAMPS, QueueReport, QueueSpec, Request, Stamps, Writes};
 pub use recency::Recency;
 pub use store::{CacheAction, Entry, Limits, ObjectWriter, Residency, SharedStore, Store, Summed};

@@ -99,12 +99,14 @@ impl NullQueue {
     fn serve(&mut self, request: &mut Request) -> u64 {
         let bytes = match request.op {
             Op::Read { len, .. } | Op::Write { len, .. } => u64::from(len),
-            Op::ReadFile { bytes, .. } => bytes,
+            Op::ReadFile { bytes, .. } | Op::WriteFile { bytes, .. } => bytes,
             Op::Stat { .. } | Op::GetAttr { .. } | Op::List { .. } => 0,
         };
         if !self.source.is_empty() {
             let pieces = match request.op {
-                Op::ReadFile { bytes, .. } => FilePieces::new(bytes, self.block_bytes),
+                Op::ReadFile { bytes, .. } | Op::WriteFile { bytes, .. } => {
+                    FilePieces::new(bytes, self.block_bytes)
+                }
                 _ => FilePieces::new(bytes, bytes as u32),
             };
             (0..pieces.count()).for_each(|number| self.copy(request, pieces.get(number).len as usize));

@@ -1,4 +1,12 @@
-//! The rule by which a whole file is read in pieces, shared by the code that reads and the code that checks.
+//! The rule by which a whole file is read and written in pieces, shared by the code that moves bytes and the code that checks.
+
+use std::ops::Range;
+
+/// The smallest block by which storages look for what they have already.
+pub const PAGE_BYTES: usize = 4096;
+
+/// Where each page of a piece that is written says the number of the piece. What lies before and behind it is the caller's.
+const NUMBER_AT: Range<usize> = 16..24;
 
 /// The pieces of a whole file, in order: each of [`crate::QueueSpec::block_bytes`] but for the last, which is what is
 /// left. A file without bytes is one piece without bytes. What a buffer has room for does not matter.
@@ -47,11 +55,44 @@ impl FilePieces {
     pub fn last(&self) -> Piece {
         self.get(self.count() - 1)
     }
+
+    /// Makes the bytes of a buffer those of the piece of this number of a file that is written: each page says the number, so that no
+    /// two pages of the file are alike where none of the buffer are.
+    // In the queue and not in the caller: the buffer of an operation is the queue's until it ends, and so a file of any size is
+    // written from one block.
+    #[inline]
+    pub fn number(&self, number: u64, buffer: &mut [u8]) {
+        let bytes = number.to_le_bytes();
+        for page in buffer[..self.get(number).len as usize].chunks_mut(PAGE_BYTES) {
+            let end = page.len().min(NUMBER_AT.end);
+            if let Some(place) = page.get_mut(NUMBER_AT.start..end) {
+                place.copy_from_slice(&bytes[..place.len()]);
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_page_of_a_piece_says_its_number_as_far_as_it_goes() {
+        let pieces = FilePieces::new(3 * 8192 + 4096 + 20, 8192);
+        let mut buffer = vec![0xff; 8192];
+        pieces.number(2, &mut buffer);
+        for page in buffer.chunks(4096) {
+            assert_eq!((&page[..16], &page[16..24]), (&[0xff; 16][..], &2_u64.to_le_bytes()[..]));
+            assert!(page[24..].iter().all(|byte| *byte == 0xff));
+        }
+        buffer[4096 + 16..4096 + 24].fill(0xee);
+        pieces.number(3, &mut buffer);
+        assert_eq!(buffer[16..24], 3_u64.to_le_bytes());
+        assert_eq!(buffer[4096 + 16..4096 + 24], [3, 0, 0, 0, 0xee, 0xee, 0xee, 0xee], "the file ends there");
+        FilePieces::new(10, 8192).number(0, &mut buffer);
+        FilePieces::new(0, 8192).number(0, &mut buffer);
+        assert_eq!(buffer[16..24], 3_u64.to_le_bytes(), "a page that is too short says nothing");
+    }
 
     #[test]
     fn all_pieces_but_the_last_are_of_one_size_and_together_they_are_the_file() {

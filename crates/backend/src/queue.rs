@@ -52,6 +52,16 @@ pub enum Op {
         /// Bytes, at most the buffer's size.
         len: u32,
     },
+    /// Writes an object anew in its place, whole: whoever reads its name finds all of the old one or all of the new one. Its bytes
+    /// are those of the buffer, again and again, in the pieces of [`crate::FilePieces`], each of which the implementation numbers
+    /// ([`crate::FilePieces::number`]) before it hands it over; the buffer comes back with the number of the last. It ends when
+    /// the storage has promised what [`Writes::durability`] says, of the bytes and of the name.
+    WriteFile {
+        /// Index of the object.
+        object: u32,
+        /// Bytes that it is to have.
+        bytes: u64,
+    },
 }
 
 /// Phases of one operation whose ends are stamped, at most; the last phase ends with the operation.
@@ -109,7 +119,7 @@ pub struct QueueSpec<'a> {
     pub depth: u32,
     /// Requests handed to the kernel in one submission, at most.
     pub submit_batch: u32,
-    /// Bytes of one read, at most: a whole file is read in pieces of this size, whatever a buffer has room for. No
+    /// Bytes of one read, at most: a whole file is read, or written, in pieces of this size, whatever a buffer has room for. No
     /// more than a buffer of the arena has.
     pub block_bytes: u32,
     /// Connections of this queue; 0 where the storage has none.

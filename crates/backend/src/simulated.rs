@@ -2,8 +2,8 @@
 //!
 //! The device serves up to `channels` operations at a time, each for the latency that its script says,
 //! first come first served. Content is what a generated dataset holds, or what was written over it, so a mixed-up buffer is
-//! found.
-//! A whole file spends equal parts of its service in each of its four phases; the first has the queueing too.
+//! found. Of an object that was written whole its last piece is kept.
+//! A whole file that is read spends equal parts of its service in each of its four phases; the first has the queueing too.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -16,7 +16,7 @@ use dataset::{Key, Objects, payload};
 use plan::Operation;
 
 use crate::{
-    CacheAction, Clock, Completion, ErrorKind, FilePieces, IoQueue, Limits, Op, OpError, PHASE_STAMPS,
+    CacheAction, Clock, Completion, ErrorKind, FilePieces, IoQueue, Limits, Op, OpError, PHASE_STAMPS, Piece,
     QueueError, QueueReport, QueueSpec, Request, Residency, Stamps, Store, StoreError,
 };
 
@@ -68,8 +68,15 @@ pub struct Simulated {
     written: Arc<Mutex<Written>>,
 }
 
-/// Blocks that were written, by object and offset.
-type Written = BTreeMap<(u32, u64), Vec<u8>>;
+/// What was written, by object and offset.
+type Written = BTreeMap<(u32, u64), Block>;
+
+/// What was written at one place.
+struct Block {
+    bytes: Vec<u8>,
+    /// Whether its object ends with it.
+    is_end: bool,
+}
 
 impl fmt::Debug for Simulated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -151,8 +158,11 @@ impl Store for Simulated {
         let number = number.ok_or(unknown)?;
         payload::fill(self.seed, number, offset, buf);
         if let Some(block) = self.written().get(&(number, offset)) {
-            let length = block.len().min(buf.len());
-            buf[..length].copy_from_slice(&block[..length]);
+            let length = block.bytes.len().min(buf.len());
+            buf[..length].copy_from_slice(&block.bytes[..length]);
+            if block.is_end {
+                return Ok(length);
+            }
         }
         Ok(buf.len())
     }
@@ -239,7 +249,16 @@ impl SimulatedQueue {
                 self.fill_block(request, object, last.offset, last.len).map(|_| bytes)
             }
             Op::ReadFile { .. } => Err(OpError { kind: ErrorKind::Changed, code: 0 }),
-            Op::Write { object, offset, len } => self.keep(request, (object, offset), len as usize),
+            Op::Write { object, offset, len } => {
+                self.keep(request, (object, Piece { offset, len }), false)?;
+                Ok(u64::from(len))
+            }
+            Op::WriteFile { object, bytes } => {
+                let pieces = FilePieces::new(bytes, self.block_bytes);
+                pieces.number(pieces.count() - 1, request.buf.as_mut_slice());
+                self.keep(request, (object, pieces.last()), true)?;
+                Ok(bytes)
+            }
             Op::Stat { .. } | Op::GetAttr { .. } => Ok(0),
             Op::List { .. } => Ok(u64::from(self.objects.count())),
         }
@@ -248,20 +267,30 @@ impl SimulatedQueue {
     /// Ends an operation well with one bit of its bytes flipped, in the buffer or in what is kept.
     fn corrupt(&self, request: &mut Request) -> Result<u64, OpError> {
         let answer = self.fill(request)?;
-        if let Op::Write { object, offset, .. } = request.op {
-            self.store.written().entry((object, offset)).and_modify(|block| block[0] ^= 1);
-        } else {
-            request.buf.as_mut_slice()[0] ^= 1;
+        let written = match request.op {
+            Op::Write { object, offset, .. } => Some((object, offset)),
+            Op::WriteFile { object, bytes } => {
+                Some((object, FilePieces::new(bytes, self.block_bytes).last().offset))
+            }
+            _ => None,
+        };
+        match written {
+            Some(place) => {
+                self.store.written().entry(place).and_modify(|block| block.bytes[0] ^= 1);
+            }
+            None => request.buf.as_mut_slice()[0] ^= 1,
         }
         Ok(answer)
     }
 
-    fn keep(&self, request: &Request, (object, offset): (u32, u64), len: usize) -> Result<u64, OpError> {
-        if offset + len as u64 > self.objects.bytes(object) {
+    fn keep(&self, request: &Request, (object, piece): (u32, Piece), is_end: bool) -> Result<(), OpError> {
+        let Piece { offset, len } = piece;
+        if offset + u64::from(len) > self.objects.bytes(object) {
             return Err(OpError { kind: ErrorKind::Eof, code: 0 });
         }
-        self.store.written().insert((object, offset), request.buf.as_slice()[..len].to_vec());
-        Ok(len as u64)
+        let bytes = request.buf.as_slice()[..len as usize].to_vec();
+        self.store.written().insert((object, offset), Block { bytes, is_end });
+        Ok(())
     }
 
     fn fill_half(&self, request: &mut Request) -> Result<u64, OpError> {
@@ -269,7 +298,9 @@ impl SimulatedQueue {
         let answer = self.fill(request)?;
         let came = match request.op {
             Op::Read { len, .. } | Op::Write { len, .. } => len,
-            Op::ReadFile { bytes, .. } => FilePieces::new(bytes, self.block_bytes).last().len,
+            Op::ReadFile { bytes, .. } | Op::WriteFile { bytes, .. } => {
+                FilePieces::new(bytes, self.block_bytes).last().len
+            }
             Op::Stat { .. } | Op::GetAttr { .. } | Op::List { .. } => 0,
         } as usize;
         request.buf.as_mut_slice()[came / 2..came].copy_from_slice(&before[came / 2..came]);

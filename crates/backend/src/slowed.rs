@@ -94,7 +94,7 @@ impl Slowness {
             Op::Read { object, offset, len } | Op::Write { object, offset, len } => {
                 (Some((object, offset)), u64::from(len))
             }
-            Op::ReadFile { object, bytes } => (Some((object, 0)), bytes),
+            Op::ReadFile { object, bytes } | Op::WriteFile { object, bytes } => (Some((object, 0)), bytes),
             Op::Stat { .. } | Op::GetAttr { .. } | Op::List { .. } => (None, 0),
         };
         let delay = if place.is_some() { self.first_byte } else { self.metadata };

@@ -28,6 +28,8 @@ pub(crate) fn set_cache(spec: &RepSpec<'_>) -> Result<Residency, StoreError> {
         }
         // What opens or looks by name is served by cached names and inodes as much as by pages.
         (Cache::Cold | Cache::ColdStart, _) => act(CacheAction::EvictNames),
+        // What is written anew takes nothing of the pages of what was there before.
+        (Cache::Warm, Operation::WriteFile) => act(CacheAction::Inspect),
         (Cache::Warm, Operation::Stat | Operation::GetAttr | Operation::List) => act(CacheAction::WarmNames),
         (Cache::Warm, operation) => {
             // Made in one way, from an empty cache by reading in order: pages that came in by single faults

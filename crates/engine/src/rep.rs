@@ -131,7 +131,7 @@ impl Writing {
 
 /// Whether passes over the data are told apart: those of what is read alone.
 fn has_epochs(operation: Operation) -> bool {
-    operation.reads_bytes() && !operation.writes_blocks()
+    operation.reads_bytes() && !operation.writes_over()
 }
 
 /// Looks whether the storage has kept what was written last.

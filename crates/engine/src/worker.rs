@@ -57,7 +57,7 @@ pub(crate) struct Worker<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) stop: &'a AtomicBool,
     pub(crate) publisher: Publisher<'a>,
-    /// What blocks are written over with, where they are.
+    /// What is written over with, where it is.
     pub(crate) fresh: Option<Fresh>,
     /// What reads are checked against, where they can be.
     pub(crate) data: Option<&'a Data>,
@@ -283,11 +283,13 @@ impl Worker<'_> {
             let token = buf.slot();
             let epoch = self.epoch(ticket, now_ns);
             let op = op(self.cell, ticket, span);
-            let writes = matches!(op, Op::Write { .. });
+            let writes = matches!(op, Op::Write { .. } | Op::WriteFile { .. });
             let issued = Outstanding::new(span, ticket, epoch, intended_ns);
             self.slots[token as usize] = Outstanding { writes, ..issued };
             if let Some(fresh) = self.fresh.as_ref().filter(|_| writes) {
-                fresh.stamp(ticket, &mut buf.as_mut_slice()[..span.len as usize]);
+                // Of a whole object all pieces have the stamp, one after the other.
+                let len = span.len.min(u64::from(self.cell.block_bytes)) as usize;
+                fresh.stamp(ticket, &mut buf.as_mut_slice()[..len]);
             }
             requests.push(Request { token, op, buf });
         }
@@ -394,6 +396,7 @@ fn op(cell: &Cell, ticket: u64, span: ReadSpan) -> Op {
         Operation::GetAttr => Op::GetAttr { object },
         Operation::List => Op::List { folder: object },
         Operation::Write => Op::Write { object, offset, len: len as u32 },
+        Operation::WriteFile => Op::WriteFile { object, bytes: len },
     }
 }
 
@@ -475,6 +478,8 @@ fn last_read(op: Op, block_bytes: u32) -> Option<(u32, Piece)> {
     match op {
         Op::Read { object, offset, len } => Some((object, Piece { offset, len })),
         Op::ReadFile { object, bytes } => Some((object, FilePieces::new(bytes, block_bytes).last())),
-        Op::Stat { .. } | Op::GetAttr { .. } | Op::List { .. } | Op::Write { .. } => None,
+        Op::Stat { .. } | Op::GetAttr { .. } | Op::List { .. } | Op::Write { .. } | Op::WriteFile { .. } => {
+            None
+        }
     }
 }

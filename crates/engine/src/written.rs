@@ -1,23 +1,23 @@
-//! What blocks are written over with, and whether the storage has kept it.
+//! What is written over objects, in place or anew, and whether the storage has kept it.
 //!
 //! Every page of every write is unlike all that was written before, so that a storage that looks for blocks of that size which it
 //! has already finds none. Buffers are filled before the window, and each write stamps its pages with its own number: to fill a
-//! buffer for each write would measure the processor.
+//! buffer for each write would measure the processor. Of a whole object each page says which piece it is of besides, so that an
+//! object of any size is written from one buffer.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
-use backend::{Buf, ErrorKind, StoreError};
+use backend::{Buf, ErrorKind, FilePieces, PAGE_BYTES, Piece, StoreError};
 use dataset::payload::Payload;
 use dataset::{Order, ReadSpan};
+use plan::{Cell, Operation};
 
 use crate::outstanding::Outstanding;
 use crate::recorder::Recorder;
 use crate::spec::RepSpec;
 
-/// The distance between stamps: the smallest block by which storages look for what they have already.
-const PAGE_BYTES: usize = 4096;
-
-/// Bytes of a stamp: the number of the repetition, then that of the write.
+/// Bytes of a stamp: the number of the repetition, then that of the write. Behind it stands the number of a piece
+/// ([`FilePieces::number`]).
 const STAMP_BYTES: usize = 16;
 
 /// Writes of each worker that are read again.
@@ -74,7 +74,7 @@ impl Fresh {
         Some(u64::from_le_bytes(rest.get(..8)?.try_into().ok()?))
     }
 
-    /// Whether `found` is what the write of `ticket` left, page by page, or what another write of that block made of a page.
+    /// Whether `found` is what the write of `ticket` left, page by page, or what another write of that place made of a page.
     fn agrees(&self, order: &Order, ticket: u64, written: &[u8], found: &[u8]) -> Agreement {
         let mut agreement = Agreement::Same;
         let is_of_block = |other: &u64| *other != ticket && order.at(*other) == order.at(ticket);
@@ -92,10 +92,10 @@ impl Fresh {
     }
 }
 
-/// What lies where a block was written.
+/// What lies where something was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Agreement {
-    /// The block.
+    /// What was written.
     Same,
     /// What another write of the repetition left there.
     WrittenSince,
@@ -115,6 +115,26 @@ pub(crate) fn kept(buffers: Vec<Buf>, slots: &[Outstanding]) -> Vec<Kept> {
     kept.filter(|kept| kept.slot.writes && kept.slot.has_moved).take(REREAD_PER_WORKER).collect()
 }
 
+/// What of a write is still in its buffer.
+struct Expected {
+    offset: u64,
+    len: usize,
+    /// Bytes that are asked for behind it, where there must be none.
+    beyond: usize,
+}
+
+impl Expected {
+    /// The block; of a whole object its last piece, where it ends.
+    fn of(span: ReadSpan, cell: &Cell) -> Self {
+        let ReadSpan { offset, len, .. } = span;
+        if cell.operation() != Operation::WriteFile {
+            return Self { offset, len: len as usize, beyond: 0 };
+        }
+        let Piece { offset, len } = FilePieces::new(len, cell.block_bytes).last();
+        Self { offset, len: len as usize, beyond: 1 }
+    }
+}
+
 /// Reads again what was written last, when all workers have ended: it would be a load beside those that still write.
 pub(crate) struct Again<'a> {
     spec: &'a RepSpec<'a>,
@@ -131,18 +151,18 @@ impl<'a> Again<'a> {
         Self { spec, order, fresh, until_ns: spec.clock.now_ns() + REREAD_NS, has_failed: false }
     }
 
-    /// Reads the block of one write, and counts what is not there.
+    /// Reads what one write left, and counts what is not there.
     pub(crate) fn read(&mut self, kept: &Kept, recorder: &mut Recorder) {
         let Self { spec, order, fresh, .. } = *self;
         if self.has_failed || spec.is_stopped() || spec.clock.now_ns() >= self.until_ns {
             return;
         }
         let Kept { slot, buf } = kept;
-        let ReadSpan { object, offset, len } = slot.span;
-        let mut found = vec![0; len as usize];
-        match spec.store.read_at(&spec.data.objects().key(object), offset, &mut found) {
-            Ok(bytes) if bytes == found.len() => {
-                match fresh.agrees(order, slot.ticket, &buf.as_slice()[..bytes], &found) {
+        let Expected { offset, len, beyond } = Expected::of(slot.span, spec.cell);
+        let mut found = vec![0; len + beyond];
+        match spec.store.read_at(&spec.data.objects().key(slot.span.object), offset, &mut found) {
+            Ok(bytes) if bytes == len => {
+                match fresh.agrees(order, slot.ticket, &buf.as_slice()[..bytes], &found[..bytes]) {
                     Agreement::Same => recorder.verified += 1,
                     Agreement::WrittenSince => {}
                     Agreement::Other => {
@@ -151,6 +171,7 @@ impl<'a> Again<'a> {
                     }
                 }
             }
+            Ok(bytes) if bytes > len => recorder.count_error(ErrorKind::Changed),
             Ok(_) => recorder.count_error(ErrorKind::Eof),
             // A model of a storage keeps nothing.
             Err(StoreError::Unsupported { .. }) => self.has_failed = true,
@@ -167,7 +188,7 @@ mod tests {
     use std::sync::Arc;
 
     use dataset::{Data, Key, Objects};
-    use plan::{Cell, Durability, Engine, Task};
+    use plan::{Durability, Engine, Task};
 
     use super::*;
 

@@ -64,6 +64,8 @@ pub enum Operation {
     Write,
     /// Some operations write over blocks of such files and the others read them, both at once.
     Mix,
+    /// A whole object is written anew in its place, as savers of samples and of results write theirs.
+    WriteFile,
 }
 
 impl Operation {
@@ -85,22 +87,27 @@ impl Operation {
 
     /// Whether bytes move between buffers of the client and the storage: only then do blocks and buffers have a size.
     pub fn moves_bytes(self) -> bool {
-        self.reads_bytes() || self.writes_blocks()
+        self.reads_bytes() || self.writes_over()
     }
 
     /// Which way bytes of samples go, as a rate of them may be asked for; `None` where none go.
     pub fn flow(self) -> Option<Flow> {
         match self {
             Self::Read | Self::ReadFile => Some(Flow::Reads),
-            Self::Write => Some(Flow::Writes),
+            Self::Write | Self::WriteFile => Some(Flow::Writes),
             Self::Mix => Some(Flow::Both),
             Self::Stat | Self::List | Self::GetAttr | Self::Copy | Self::Checkpoint | Self::Restore => None,
         }
     }
 
-    /// Whether blocks are written over, which therefore have to be feedline's own.
-    pub fn writes_blocks(self) -> bool {
-        matches!(self, Self::Write | Self::Mix)
+    /// Whether objects are written over, in place or anew, which therefore have to be feedline's own.
+    pub fn writes_over(self) -> bool {
+        matches!(self, Self::Write | Self::Mix | Self::WriteFile)
+    }
+
+    /// Whether each operation is of a whole object, from its name on.
+    pub fn is_of_whole_objects(self) -> bool {
+        matches!(self, Self::ReadFile | Self::WriteFile)
     }
 }
 
@@ -138,6 +145,7 @@ words!(Operation {
     Restore = "restore",
     Write = "write",
     Mix = "mix",
+    WriteFile = "write_file",
 });
 
 /// What a storage has promised of a write when it answers.
@@ -145,7 +153,8 @@ words!(Operation {
 pub enum Durability {
     /// Nothing: it may hold the bytes in memory and lose them with its power.
     None,
-    /// The bytes are kept, and whatever is needed to find them again (`O_DSYNC`; `DATA_SYNC` of NFS).
+    /// The bytes are kept, and whatever is needed to find them again (`O_DSYNC`; `DATA_SYNC` of NFS; of a whole file `fdatasync`, and
+    /// `fsync` of its folder once it lies there).
     #[default]
     Data,
     /// The bytes are kept, and all that is known of the file (`O_SYNC`; `FILE_SYNC` of NFS).

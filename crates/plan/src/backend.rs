@@ -79,13 +79,20 @@ impl Engine {
                 Operation::List,
                 Operation::Write,
                 Operation::Mix,
+                Operation::WriteFile,
             ],
             // An object is replaced whole: there is no block of it to write.
-            Self::Lean | Self::Sdk => {
-                &[Operation::Read, Operation::ReadFile, Operation::Stat, Operation::List]
-            }
+            Self::Lean => &[
+                Operation::Read,
+                Operation::ReadFile,
+                Operation::Stat,
+                Operation::List,
+                Operation::WriteFile,
+            ],
+            Self::Sdk => &[Operation::Read, Operation::ReadFile, Operation::Stat, Operation::List],
             // There is no getdents in io_uring. A list through it would be a blocking call on the thread
-            // that reaps completions.
+            // that reaps completions. Creation, synchronization and renaming have entries, which the kernel hands to
+            // threads of its own: they would be what `pread` does, and cost more.
             Self::IoUring => {
                 &[Operation::Read, Operation::ReadFile, Operation::Stat, Operation::Write, Operation::Mix]
             }
@@ -172,6 +179,15 @@ impl BackendConfig {
             Self::Azure(config) => {
                 Some(Charged { part_bytes: config.part_bytes, head: config.head, prefixes: 1 })
             }
+        }
+    }
+
+    /// Bytes of the largest object that one request writes; `None` where objects are written in pieces.
+    pub fn put_bytes_max(&self) -> Option<u64> {
+        match self {
+            Self::Null | Self::File { .. } | Self::Device { .. } | Self::Nfs(_) => None,
+            Self::S3(_) => Some(crate::S3_PUT_BYTES_MAX),
+            Self::Azure(_) => Some(crate::AZURE_PUT_BYTES_MAX),
         }
     }
 

@@ -32,7 +32,8 @@ impl Charged {
             | Operation::Checkpoint
             | Operation::Restore
             | Operation::Write
-            | Operation::Mix => None,
+            | Operation::Mix
+            | Operation::WriteFile => None,
         }
     }
 }

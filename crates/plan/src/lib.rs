@@ -43,7 +43,8 @@ pub use layout::{Codec, HDF5_SAMPLE_BYTES_MAX, Layout, Packing, disk_bytes};
 pub use load::{Arrivals, Load, Pace, Rate};
 pub use measure::{CellOrder, Evidence, Gate, Limit, Margin, Measure};
 pub use network::{
-    About, Addresses, AzureConfig, BucketStyle, Keys, NfsConfig, PARTS_AT_ONCE_MAX, Price, S3Config, Secret,
+    AZURE_PUT_BYTES_MAX, About, Addresses, AzureConfig, BucketStyle, Keys, NfsConfig, PARTS_AT_ONCE_MAX,
+    Price, S3_PUT_BYTES_MAX, S3Config, Secret,
 };
 pub use path_facts::PathFacts;
 pub use plan::{DatasetSpec, Existing, Plan, Skipped, Target};

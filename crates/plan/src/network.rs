@@ -7,6 +7,14 @@ use std::path::PathBuf;
 // An object of 10 GiB in parts of 8 MiB would ask for 1,280 connections by itself; `aws s3 cp` stops at 10.
 pub const PARTS_AT_ONCE_MAX: u32 = 16;
 
+/// Bytes of the largest object that S3 takes in one PUT.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/upload-objects.html
+pub const S3_PUT_BYTES_MAX: u64 = 5 << 30;
+
+/// Bytes of the largest blob that Azure Blob Storage takes in one request, in the version that is spoken.
+// https://learn.microsoft.com/rest/api/storageservices/put-blob
+pub const AZURE_PUT_BYTES_MAX: u64 = 5000 << 20;
+
 /// A folder on an NFS server, reached without the kernel's client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NfsConfig {

@@ -27,6 +27,8 @@ pub enum Task {
     Write(Durability),
     /// Some operations write over such blocks, and the others read them.
     Mix(Mix),
+    /// Whole objects are written anew in their places, each with what its storage is to promise of it.
+    WriteFile(Durability),
 }
 
 /// Reads and writes of one load.
@@ -75,7 +77,8 @@ impl Task {
             | Operation::Checkpoint
             | Operation::Restore
             | Operation::Write
-            | Operation::Mix => None,
+            | Operation::Mix
+            | Operation::WriteFile => None,
         }
     }
 
@@ -92,6 +95,7 @@ impl Task {
             Self::Restore(_) => Operation::Restore,
             Self::Write(_) => Operation::Write,
             Self::Mix(_) => Operation::Mix,
+            Self::WriteFile(_) => Operation::WriteFile,
         }
     }
 
@@ -103,10 +107,10 @@ impl Task {
         }
     }
 
-    /// What the storage promises of each write, of a cell that writes blocks.
+    /// What the storage promises of each write, of a cell that writes over objects.
     pub fn durability(&self) -> Option<Durability> {
         match self {
-            Self::Write(durability) => Some(*durability),
+            Self::Write(durability) | Self::WriteFile(durability) => Some(*durability),
             Self::Mix(mix) => Some(mix.durability),
             _ => None,
         }

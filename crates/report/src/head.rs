@@ -271,7 +271,7 @@ pub(crate) fn ran(summary: &Summary) -> String {
 
 /// What cells do over and over, in one word.
 fn operation<'a>(mut cells: impl Iterator<Item = &'a record::Cell>) -> &'static str {
-    let writes = |cell: &record::Cell| cell.operation.known().is_some_and(feed::Operation::writes_blocks);
+    let writes = |cell: &record::Cell| cell.operation.known().is_some_and(feed::Operation::writes_over);
     if cells.any(writes) { "operation" } else { "read" }
 }
 

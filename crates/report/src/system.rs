@@ -18,7 +18,9 @@ pub(crate) fn table(summary: &Summary) -> Grid {
         summary.cells.iter().filter(|cell| cell.system.is_some() && !is_beyond_devices(cell)).collect();
     let traffic = |of: Traffic| feed::format_bytes(of.bytes);
     let wide = |heading: &str| Column::figure(heading).only(Width::Wide);
-    let are_writes = !cells.is_empty() && cells.iter().all(|cell| cell.cell.operation == Operation::Write);
+    let is_write =
+        |cell: &&CellSummary| cell.cell.operation.is_any(&[Operation::Write, Operation::WriteFile]);
+    let are_writes = !cells.is_empty() && cells.iter().all(is_write);
     // The names of `iostat -x`, which who looks after storage reads every day.
     let title = format!(
         "the device below, as iostat -x counts it; {} to %util: the whole machine's; x asked, cache: this process's",

@@ -21,7 +21,7 @@ pub(crate) enum Only {
     Loader,
     /// Operations that move bytes.
     Bytes,
-    /// Operations that write blocks.
+    /// Operations that write over objects.
     Writes,
     /// Operations that read and write at once.
     Mixed,
@@ -113,7 +113,10 @@ impl Only {
                 "or write load.mode = \"training\", which reads as a training job wants it",
             ),
             Self::Bytes => ("means nothing where no bytes are moved", ""),
-            Self::Writes => ("is for writes, and nothing is written", "or write load.operation = \"write\""),
+            Self::Writes => (
+                "is for writes, and nothing is written",
+                "or write load.operation = \"write\", or \"write_file\"",
+            ),
             Self::Mixed => ("is for reads and writes at once", "or write load.operation = \"mix\""),
             Self::WholeObjects => {
                 ("is for whole objects, and none is read", "or write load.operation = \"read_file\"")

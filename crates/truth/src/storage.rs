@@ -285,7 +285,7 @@ impl Queue {
             Op::Read { object, offset, len } | Op::Write { object, offset, len } => {
                 (u64::from(len), (object, offset))
             }
-            Op::ReadFile { object, bytes } => (bytes, (object, 0)),
+            Op::ReadFile { object, bytes } | Op::WriteFile { object, bytes } => (bytes, (object, 0)),
             Op::Stat { object } | Op::GetAttr { object } => (0, (object, 0)),
             Op::List { folder } => (0, (folder, 0)),
         };
@@ -294,7 +294,8 @@ impl Queue {
         if device.cached > 1.0 && !state.seen.insert(place) {
             factor *= device.cached;
         }
-        let cost = if matches!(request.op, Op::Write { .. }) { device.write_cost } else { 1.0 };
+        let writes = matches!(request.op, Op::Write { .. } | Op::WriteFile { .. });
+        let cost = if writes { device.write_cost } else { 1.0 };
         let jitter = state.draw.beside_one(JITTER);
         let fails = device.errors > 0.0 && state.draw.unit() < device.errors;
         drop(state);

@@ -93,7 +93,7 @@ impl Moved {
     /// An operation of the warm-up counts as a whole block, or as a file of mean size where that is less.
     fn of(lines: &Lines<'_>, cell: &Cell, dataset: &Dataset) -> Self {
         let file_bytes = dataset.bytes as f64 / dataset.files.max(1) as f64;
-        let whole = operation::is_whole_file(cell);
+        let whole = operation::is_of_whole_objects(cell);
         let block_bytes = if whole { file_bytes } else { file_bytes.min(cell.block_bytes as f64) };
         // Those of the warm-up are not counted apart.
         let share = mix::share(cell).unwrap_or(if operation::is_write(cell) { 1.0 } else { 0.0 });

@@ -12,14 +12,18 @@ pub(crate) const SERVICE: &str = "service_ns";
 /// Reads and writes of one load, and the histogram of each.
 const APART: [(&str, &str); 2] = [("reads", "service_read_ns"), ("writes", "service_write_ns")];
 
-/// Parts of reading a whole file, in their order, and the histogram of each.
+/// Parts of reading a whole file, in their order, and the histogram of each; of one that is written anew in the place of another.
 /// And of one behind a network: a request is sent, headers or a reply come, then the first byte and the rest.
-const PHASES: [(&str, &str); 10] = [
+const PHASES: [(&str, &str); 14] = [
     ("open", "open_ns"),
     ("stat", "stat_ns"),
     ("lookup", "lookup_ns"),
     ("read", "read_ns"),
     ("close", "close_ns"),
+    ("create", "create_ns"),
+    ("write", "write_ns"),
+    ("sync", "sync_ns"),
+    ("rename", "rename_ns"),
     ("send", "send_ns"),
     ("reply", "reply_ns"),
     ("headers", "headers_ns"),

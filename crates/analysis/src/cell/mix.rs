@@ -17,10 +17,10 @@ pub(crate) fn lacks_share(cell: &Cell) -> bool {
     cell.operation == Operation::Mix && share(cell).is_none()
 }
 
-/// Bytes that a repetition of a cell wrote over blocks inside its window; `None` of a mix that does not count them.
+/// Bytes that a repetition of a cell wrote over its dataset inside its window; `None` of a mix that does not count them.
 pub(crate) fn written_bytes(cell: &Cell, rep: &Rep) -> Option<u64> {
     match cell.operation.known() {
-        Some(Operation::Write) => Some(counted(rep, counter::BYTES)),
+        Some(Operation::Write | Operation::WriteFile) => Some(counted(rep, counter::BYTES)),
         // More than all that was moved is a damaged record. Nothing is a count too: no write ended in the window.
         Some(Operation::Mix) => rep
             .counters

@@ -16,14 +16,14 @@ pub(crate) fn is_transfer(cell: &Cell) -> bool {
     cell.operation.is_any(&[Operation::Checkpoint, Operation::Restore, Operation::Copy])
 }
 
-/// Whether all that a cell does is to write over blocks of its dataset.
+/// Whether all that a cell does is to write over its dataset, blocks or whole objects.
 pub(crate) fn is_write(cell: &Cell) -> bool {
-    cell.operation == Operation::Write
+    cell.operation.is_any(&[Operation::Write, Operation::WriteFile])
 }
 
-/// Whether a cell writes over blocks of its dataset, alone or beside others that it reads.
-pub(crate) fn writes_blocks(cell: &Cell) -> bool {
-    cell.operation.known().is_some_and(Operation::writes_blocks)
+/// Whether a cell writes over its dataset, alone or beside blocks that it reads.
+pub(crate) fn writes_over(cell: &Cell) -> bool {
+    cell.operation.known().is_some_and(Operation::writes_over)
 }
 
 /// Whether a cell's writes are kept when they end. Not known of a durability of a newer version.
@@ -34,7 +34,7 @@ pub(crate) fn is_kept(cell: &Cell) -> bool {
 
 /// Whether a cell reads samples of its dataset: all that could feed a job.
 pub(crate) fn reads_samples(cell: &Cell) -> bool {
-    moves_samples(cell) && !writes_blocks(cell)
+    moves_samples(cell) && !writes_over(cell)
 }
 
 /// Whether a cell reads samples of its dataset, alone or beside others that it writes over.
@@ -62,6 +62,11 @@ pub(crate) fn reads_bytes(cell: &Cell) -> bool {
 /// Whether a cell opens, reads and closes a whole file each time, as a loader of samples does.
 pub(crate) fn is_whole_file(cell: &Cell) -> bool {
     cell.operation == Operation::ReadFile
+}
+
+/// Whether each operation of a cell is of a whole object.
+pub(crate) fn is_of_whole_objects(cell: &Cell) -> bool {
+    cell.operation.known().is_some_and(Operation::is_of_whole_objects)
 }
 
 /// Whether a cell asks the file system for names or inodes while it is measured.

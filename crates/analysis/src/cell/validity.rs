@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use feed::{Access, Cache, Flow};
+use feed::{Access, Cache, Flow, Operation};
 use record::{Ceiling, Cell, End, Measure, Outcome, Rep, Reread, counter};
 
 use crate::cell::context::Context;
@@ -56,6 +56,8 @@ const WARM_RESIDENT_MIN: f64 = 0.99;
 const WINDOW_SHARE_MIN: f64 = 0.20;
 /// Share of the dataset that may be resident after a repetition that bypasses the page cache.
 const BYPASSED_RESIDENT_MAX: f64 = 0.01;
+/// Bytes of a page of most machines.
+const PAGE_BYTES: f64 = 4096.0;
 /// Share of the dataset that may be resident around a repetition whose reads drop their pages at once.
 const DROPPED_RESIDENT_MAX: f64 = 0.01;
 /// Bytes of a request of the device by those of a block, above which requests were merged on the way.
@@ -197,7 +199,7 @@ fn client_limited(storage: bool, client: ClientShares) -> Option<Flag> {
 
 fn cache(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
     // The null target has no bytes that a cache could hold, and names say nothing of pages.
-    if !storage || !(operation::reads_bytes(cell) || operation::writes_blocks(cell)) {
+    if !storage || !(operation::reads_bytes(cell) || operation::writes_over(cell)) {
         return None;
     }
     let shares: Option<Vec<f64>> = used.iter().map(|rep| resident_before(rep)).collect();
@@ -206,6 +208,8 @@ fn cache(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
             let resident = shares.and_then(|shares| shares.into_iter().reduce(f64::max));
             resident.is_none_or(|share| share > COLD_RESIDENT_MAX).then_some(Flag::NotCold { resident })
         }
+        // What is written anew finds nothing of what was there before.
+        Some(Cache::Warm) if cell.operation == Operation::WriteFile => None,
         Some(Cache::Warm) => {
             // The worst repetition, and not the mean: one that was cold shares its rate with the others.
             let resident = shares.and_then(|shares| shares.into_iter().reduce(f64::min));
@@ -215,7 +219,9 @@ fn cache(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
             // Where nobody can tell there is no flag: a mount without `cachestat` would else never be judged with direct reads.
             // The notes say that it is not proven.
             let resident = used.iter().filter_map(|rep| left_after(rep)).reduce(f64::max)?;
-            (resident > BYPASSED_RESIDENT_MAX).then_some(Flag::NotBypassed { resident })
+            let allowed =
+                BYPASSED_RESIDENT_MAX + used.iter().map(|rep| ends_left(cell, rep)).fold(0.0, f64::max);
+            (resident > allowed).then_some(Flag::NotBypassed { resident })
         }
         Some(Cache::DontCache) => {
             let around = |rep: &&Rep| Some(left(rep, rep.cache.before_bytes)?.max(left_after(rep)?));
@@ -236,6 +242,13 @@ pub(crate) fn resident_before(rep: &Rep) -> Option<f64> {
 /// could tell.
 pub(crate) fn left_after(rep: &Rep) -> Option<f64> {
     left(rep, rep.cache.after_bytes)
+}
+
+/// Share of what a repetition wrote that may be resident because files were cut off at their ends: the kernel clears the rest of
+/// the last page in memory.
+fn ends_left(cell: &Cell, rep: &Rep) -> f64 {
+    let (ops, bytes) = (counted(rep, counter::OPS) as f64, counted(rep, counter::BYTES) as f64);
+    if cell.operation == Operation::WriteFile { PAGE_BYTES * ops / bytes.max(1.0) } else { 0.0 }
 }
 
 /// A repetition that read a small part of its dataset can leave no more than that: the dataset would hide it.
@@ -398,10 +411,11 @@ fn clamped(used: &[&Rep]) -> Option<Flag> {
     (reads > 0).then_some(Flag::Clamped { reads })
 }
 
-/// Opening a file costs the storage too: the figure is then not of reads alone. Where whole files are read, that
+/// Opening a file costs the storage too: the figure is then not of reads alone. Where whole files are read or written, that
 /// is what was asked for.
 fn opened(cell: &Cell, used: &[&Rep]) -> Option<Flag> {
-    if operation::touches_names(cell) || operation::is_transfer(cell) {
+    if operation::touches_names(cell) || operation::is_of_whole_objects(cell) || operation::is_transfer(cell)
+    {
         return None;
     }
     let sum = |name| used.iter().map(|rep| counted(rep, name)).sum::<u64>();
@@ -444,7 +458,7 @@ pub(crate) fn not_from_storage(context: &Context<'_>, system: Option<&SystemFigu
 
 /// Writes of which the device below took less than was written: what is said to be kept lies somewhere else.
 pub(crate) fn not_written(context: &Context<'_>, system: Option<&SystemFigures>) -> Option<Flag> {
-    let system = system.filter(|_| context.storage && operation::writes_blocks(context.cell))?;
+    let system = system.filter(|_| context.storage && operation::writes_over(context.cell))?;
     // Who compresses writes less, and means to.
     let device = system.device.as_ref().filter(|_| !context.compresses)?;
     // By rates, and of the repetitions that have both: each is counted over a span of its own.

@@ -1,5 +1,7 @@
 //! Reads against writes: what each target gave of both at once.
 
+use feed::Operation;
+
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::figures::Figures;
 use crate::cell::operation;
@@ -52,6 +54,8 @@ fn of_target(summary: &Summary, target: &record::Target) -> Option<Plane> {
     let from_storage = of_target().filter(|cell| {
         is_closed(cell)
             && operation::moves_samples(&cell.cell)
+            // A mix is one of blocks: to replace an object costs something else.
+            && cell.cell.operation != Operation::WriteFile
             && cell.sample_bytes == shown.sample_bytes
             && (cell.cell.durability.is_none() || cell.cell.durability == shown.cell.durability)
             && treatment::from_cache(&cell.cell) == FromMemory::Nothing
@@ -77,7 +81,7 @@ fn point(cell: &CellSummary, figures: &Figures) -> PlanePoint {
     const NOTHING: Rate = Rate { mean: 0.0, interval: None, min: 0.0, max: 0.0 };
     let (write_percent, read_bps, write_bps) = match (&figures.mix, cell.cell.write_percent) {
         (Some(mix), Some(percent)) => (percent, mix.read_bps, mix.write_bps),
-        _ if operation::writes_blocks(&cell.cell) => (100, NOTHING, figures.bps),
+        _ if operation::writes_over(&cell.cell) => (100, NOTHING, figures.bps),
         _ => (0, figures.bps, NOTHING),
     };
     PlanePoint {

@@ -58,7 +58,7 @@ pub(super) fn of_cell(cells: &Cells<'_>, cell: &CellSummary) -> Vec<Condition> {
         .zip(paced)
         .map(|(pace, paced)| Condition::Paced { arrivals: pace.arrivals.clone(), paced });
     // The strongest condition speaks for all: whoever reads that it came from memory need not be told of which samples.
-    let read = if cell.cell.cache == Cache::Warm && !operation::writes_blocks(&cell.cell) {
+    let read = if cell.cell.cache == Cache::Warm && !operation::writes_over(&cell.cell) {
         Some(Condition::Warm)
     } else if let Some(tier) = &cell.cell.tier {
         Some(Condition::ThroughTier(TierSize::of(tier)))

@@ -280,7 +280,7 @@ impl BelowCell {
             is_generated(record, target).then_some(Served::JustWritten)
         };
         // Of what is kept when it ends no cache stands in for the storage.
-        Self { served, holds: operation::writes_blocks(cell) && !operation::is_kept(cell) }
+        Self { served, holds: operation::writes_over(cell) && !operation::is_kept(cell) }
     }
 
     fn is_open(self) -> bool {

@@ -58,6 +58,32 @@ fn writes_are_held_against_a_need_of_writes_and_reads_are_not() {
 }
 
 #[test]
+fn whole_objects_that_are_written_anew_answer_a_need_of_writes() {
+    let judged = |of_line, taken, cache: &str| {
+        let mut builder = written_at(&[of_line; 3]);
+        builder.edit_cell("c", |cell| {
+            cell.operation = "write_file".into();
+            cell.cache = cache.into();
+        });
+        builder.edit_reps("c", |rep| {
+            device(taken, 0.0)(rep);
+            // Nothing of what was there before is in memory.
+            rep.cache.before_bytes = Some(0);
+        });
+        let summary = summarise(&builder.record());
+        assert!(summary.datasets[0].written_over_bytes > 0.0 && summary.datasets[0].reads == 0);
+        reads_of(&builder)
+    };
+    for cache in ["bypass", "warm"] {
+        assert_eq!(judged(1.5, 1.0, cache).judgement, Judgement::Feeds, "{cache}");
+        // Names and inodes of new files have blocks of their own.
+        assert_eq!(judged(0.5, 3.0, cache).judgement, Judgement::Starves, "{cache}");
+        let lost = judged(1.5, 0.5, cache);
+        assert!(matches!(lost.cause, Cause::Flagged(Flag::NotWritten { .. })), "{cache}: {:?}", lost.cause);
+    }
+}
+
+#[test]
 fn a_need_of_reads_is_not_met_by_writes() {
     let mut builder = written_at(&[1.1, 1.11, 1.12]);
     builder.run.need.writes = false;

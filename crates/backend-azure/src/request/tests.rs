@@ -50,6 +50,17 @@ fn a_shared_access_signature_stands_behind_the_query_and_nothing_is_signed() {
 }
 
 #[test]
+fn a_blob_is_written_anew_by_one_request_over_whatever_is_there() {
+    let mut encoder = encoder(Rights::Key(Box::new(Signer::new("account", "a2V5").unwrap())));
+    let request = text(|out| encoder.put(1, 10_000, out));
+    assert!(request.starts_with("PUT /account/train/a%20b/d/000000/000000001.bin HTTP/1.1\r\n"), "{request}");
+    for line in ["Content-Length: 10000", "x-ms-blob-type: BlockBlob"] {
+        assert!(request.lines().any(|found| found == line), "{request}");
+    }
+    assert!(!request.contains("If-None-Match") && request.ends_with("\r\n\r\n"), "{request}");
+}
+
+#[test]
 fn a_write_says_what_it_makes_and_that_it_is_new() {
     let mut writer = Writer::new("h".to_owned(), Rights::Anonymous);
     let put = Request { length: Some(0), only_new: true, whole_blob: true, ..Request::new("PUT", b"/c/b") };

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use backend::conformance::objects as alike;
-use backend::{ErrorKind, Op, Store, StoreError};
+use backend::conformance::{Fixture, run_write_files};
+use backend::{Clock, ErrorKind, Op, Store, StoreError};
 use dataset::{MARKER_NAME, Objects};
-use plan::{AzureConfig, Operation};
+use plan::{AzureConfig, Cache, Operation};
 use servers::{Authority, Azurite, or_skip};
 
 use crate::support::{
@@ -42,6 +43,7 @@ fn azurite_passes_every_check() {
         nothing_is_overwritten(&at("once"), &variables);
         what_is_not_ours_is_neither_written_nor_removed(&at("theirs"), &variables);
         it_conforms_however_objects_are_fetched(&at("conform"), &variables);
+        blobs_are_written_anew(&at("anew"), &variables);
     }
     let variables = by_key(&server);
     a_large_blob_is_written_in_blocks_and_a_dropped_one_is_not_there(&at(&server, "large"), &variables);
@@ -55,6 +57,17 @@ fn blobs_are_written_listed_in_order_read_and_removed(config: &AzureConfig, vari
     let store = open(config, variables).unwrap();
     let place = format!("az://{CONTAINER}/{}", config.prefix);
     alike::objects_are_written_listed_in_order_read_and_removed(&store, &place);
+}
+
+fn blobs_are_written_anew(config: &AzureConfig, variables: Variables<'_>) {
+    run_write_files(&Fixture {
+        store: Arc::new(open(config, variables).unwrap()),
+        objects: objects(),
+        seed: None,
+        caches: vec![Cache::Bypass],
+        clock: Clock::real(),
+        depth: 3,
+    });
 }
 
 fn nothing_is_overwritten(config: &AzureConfig, variables: Variables<'_>) {

@@ -66,6 +66,24 @@ pub(super) struct Start<'a> {
     pub(super) steps: bool,
 }
 
+/// The folder that holds an object.
+#[derive(Debug)]
+pub(super) enum Holder<'a> {
+    /// One that is held open.
+    Open(BorrowedFd<'a>),
+    /// One that was found from the root.
+    Found(OwnedFd),
+}
+
+impl AsFd for Holder<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Open(folder) => folder.as_fd(),
+            Self::Found(folder) => folder.as_fd(),
+        }
+    }
+}
+
 /// The names that queues share, or new ones.
 pub(super) fn shared(root: &Path, spec: &QueueSpec<'_>) -> Result<Arc<Names>, StoreError> {
     let lists = spec.operation == Operation::List;
@@ -129,6 +147,18 @@ impl Names {
         }
         name.start = 0;
         Start { folder: self.root.as_fd(), steps: last > 0 }
+    }
+
+    /// The folder that holds an object, whose name in it is written to `name`.
+    pub(super) fn holder(&self, object: u32, name: &mut Name) -> Result<Holder<'_>, Errno> {
+        let start = self.locate(object, name);
+        if !start.steps {
+            return Ok(Holder::Open(start.folder));
+        }
+        // Walked step by step: what is created and renamed there must lie behind no link.
+        let (folder, _) = tree::locate(&self.root, name.text.trim_end_matches('\0'))?;
+        name.start = name.text.rfind('/').map_or(0, |slash| slash + 1);
+        Ok(Holder::Found(folder))
     }
 
     /// Flags that open every file of the dataset, and the alignment of direct I/O (1 without it). They ask for direct

@@ -4,6 +4,7 @@
 
 mod advice;
 mod allocation;
+mod anew;
 mod cache;
 mod confine;
 mod device;

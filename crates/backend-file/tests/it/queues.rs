@@ -9,7 +9,9 @@ use dataset::Objects;
 use plan::{Cache, Registered};
 use rustix::process::{Resource, getrlimit};
 
-use crate::support::{LATER_NS, SEED, Setup, blocks, both, check, folder, granted, open, write_dataset};
+use crate::support::{
+    LATER_NS, SEED, Setup, blocks, both, check, folder, granted, open, open_for, write_dataset,
+};
 
 /// Not a multiple of any block size: every object has a tail.
 const BYTES: u64 = 114_660;
@@ -51,6 +53,25 @@ fn both_engines_write_over_what_is_their_own() {
             clock: Clock::real(),
             depth: 7,
         });
+    }
+}
+
+#[test]
+fn files_are_written_anew_by_blocking_calls_and_by_no_other_engine() {
+    let dir = folder();
+    let fixture = Fixture {
+        store: Arc::new(FileStore::pread(dir.path())),
+        objects: Arc::new(Objects::uniform(dataset::Key::new("none").unwrap(), 2, BYTES)),
+        seed: None,
+        caches: caches(dir.path()),
+        clock: Clock::real(),
+        depth: 7,
+    };
+    conformance::run_write_files(&fixture);
+    let objects = write_dataset(dir.path(), 2, BYTES);
+    for store in [FileStore::uring(dir.path()), FileStore::mmap(dir.path())] {
+        let refused = open_for(&store, &objects, plan::Operation::WriteFile, Setup::default()).map(drop);
+        assert!(refused.is_err(), "it is not what this engine is for");
     }
 }
 

@@ -47,7 +47,7 @@ impl Bench {
         }
         let text = String::from_utf8(self.conn.out.writing().clone()).unwrap();
         self.asked.extend(text.lines().map(Asked::parse));
-        self.conn.out.advance(text.len());
+        self.conn.out.advance(text.len(), &mut self.ops);
         for slot in std::mem::take(&mut self.conn.out.taken) {
             self.ops.sent(slot, self.now_ns);
         }

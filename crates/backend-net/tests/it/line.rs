@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use backend::{ErrorKind, Op, OpError};
-use backend_net::{Fate, Frame, Head, Mark, Message, Outcome, Phases, Place, Protocol, Reply, Text};
+use backend_net::{Fate, Frame, Head, Mark, Message, Outcome, Payload, Phases, Place, Protocol, Reply, Text};
 
 /// Messages of one operation that are under way at once, at most.
 const AT_ONCE_MAX: usize = 16;
@@ -132,7 +132,7 @@ impl Protocol for Line {
         out.extend_from_slice(self.written.as_bytes());
         let range = at as usize..(at + len) as usize;
         Some(if self.writes {
-            Message { part, payload: Some(range), trailer: b"." }
+            Message { part, payload: Some(Payload::Part(range)), trailer: b"." }
         } else {
             Message::plain(part)
         })

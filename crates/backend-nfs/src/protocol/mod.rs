@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::{fmt, mem};
 
 use backend::{ErrorKind, FilePieces, Op, OpError, QueueReport};
-use backend_net::{Fate, Frame, Head, Mark, Message, Outcome, Phases, Place, Protocol, Reply, Text};
+use backend_net::{Fate, Frame, Head, Mark, Message, Outcome, Payload, Phases, Place, Protocol, Reply, Text};
 use nfs3_types::rpc::opaque_auth;
 use plan::{Durability, Operation};
 
@@ -379,7 +379,7 @@ impl Protocol for Nfs {
                 let len = slot.len.min(self.sizes.write_bytes);
                 self.calls.write(id, &task.handle, (offset, len), self.durability(), out);
                 let (start, count) = (slot.at as usize, len as usize);
-                let payload = Some(start..start + count);
+                let payload = Some(Payload::Part(start..start + count));
                 (Message { part: 0, payload, trailer: padding(count) }, Procedure::Write)
             }
             Step::Commit => {

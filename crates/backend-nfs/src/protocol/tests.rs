@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use backend::{ErrorKind, Op, OpError, QueueReport};
-use backend_net::{Frame, Head, Outcome, Protocol, Text};
+use backend_net::{Frame, Head, Outcome, Payload, Protocol, Text};
 use dataset::{Key, Objects};
 use plan::{Durability, Operation};
 use proptest::prelude::*;
@@ -380,10 +380,10 @@ fn a_write_sends_the_rest_of_what_was_taken_in_part_and_sees_a_restart() {
     let mut task = Task::write(file, 1_000, 7);
     let mut out = Vec::new();
     let message = nfs.next(&mut task, 0, &mut out).unwrap();
-    assert_eq!((message.payload, message.trailer), (Some(0..7), &[0_u8][..]));
+    assert_eq!((message.payload, message.trailer), (Some(Payload::Part(0..7)), &[0_u8][..]));
     assert_eq!(answer(&mut nfs, &mut task, 0, &written(3, 9)).unwrap().1, Outcome::Goes);
     let message = nfs.next(&mut task, 1, &mut out).unwrap();
-    assert_eq!(message.payload, Some(3..7));
+    assert_eq!(message.payload, Some(Payload::Part(3..7)));
     assert_eq!(answer(&mut nfs, &mut task, 0, &written(4, 9)).unwrap().1, Outcome::Ended(Ok(7)));
     for (verifier, outcome) in [(9, Outcome::Ended(Ok(0))), (8, failed(ErrorKind::Server, 0))] {
         let mut task = Task::commit(file);
@@ -404,12 +404,12 @@ fn a_measured_write_is_cut_to_what_the_server_takes_and_is_kept_as_asked() {
     let mut task = nfs.task(Op::Write { object: 1, offset: 4096, len: 3000 }).unwrap();
     let mut out = Vec::new();
     let message = nfs.next(&mut task, 0, &mut out).unwrap();
-    assert_eq!(message.payload, Some(0..2048));
+    assert_eq!(message.payload, Some(Payload::Part(0..2048)));
     // Offset, count, DATA_SYNC and the length of the data.
     assert!(out.ends_with(&words(&[0, 4096, 2048, 1, 2048])), "{out:?}");
     assert_eq!(answer(&mut nfs, &mut task, 0, &written(2048, 2)).unwrap().1, Outcome::Goes, "kept better");
     let message = nfs.next(&mut task, 1, &mut out).unwrap();
-    assert_eq!(message.payload, Some(2048..3000));
+    assert_eq!(message.payload, Some(Payload::Part(2048..3000)));
     let mut out = Vec::new();
     assert_eq!(answer(&mut nfs, &mut task, 0, &written(952, 1)).unwrap().1, Outcome::Ended(Ok(3000)));
     let mut task = nfs.task(Op::Write { object: 1, offset: 0, len: 8 }).unwrap();

@@ -84,7 +84,9 @@ impl Reader {
             Operation::List => {
                 (0..self.objects.folders().len() as u32).map(|folder| Op::List { folder }).collect()
             }
-            Operation::Copy | Operation::Write | Operation::Mix => panic!("this reads"),
+            Operation::Copy | Operation::Write | Operation::Mix | Operation::WriteFile => {
+                panic!("this reads")
+            }
         }
     }
 

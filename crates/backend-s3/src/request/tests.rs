@@ -4,7 +4,7 @@ pub(crate) mod wire;
 
 use backend::{FilePieces, Op, OpError, QueueReport};
 use backend_http::{Asking, Etags, Lean, Task};
-use backend_net::{Fate, Frame, Head, Outcome, Protocol as _, Text};
+use backend_net::{Fate, Frame, Head, Outcome, Payload, Protocol as _, Text};
 use plan::Operation;
 use proptest::prelude::*;
 
@@ -196,6 +196,53 @@ fn a_read_is_a_signed_get_of_a_range() {
         "/r/s3/aws4_request,SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token,Signature=",
     ] {
         assert!(request.contains(field), "{request}");
+    }
+}
+
+const ANEW: Op = Op::WriteFile { object: 1, bytes: BYTES };
+
+#[test]
+fn an_object_is_written_anew_by_a_signed_put_of_all_its_pieces() {
+    let mut lean = lean::<1>(Operation::WriteFile, |_| {});
+    let mut task = lean.task(ANEW).unwrap();
+    let mut out = Vec::new();
+    let message = lean.next(&mut task, 0, &mut out).unwrap();
+    assert_eq!(message.payload, Some(Payload::Object(FilePieces::new(BYTES, 4096))));
+    let request = String::from_utf8(out).unwrap();
+    let begins = "PUT /bucket/p/d/000000/000000001.bin HTTP/1.1\r\nHost: s3.lan\r\n";
+    assert!(request.starts_with(begins) && request.ends_with("\r\n\r\n"), "{request}");
+    for field in
+        ["\r\nContent-Length: 10000\r\n", "\r\nx-amz-content-sha256: UNSIGNED-PAYLOAD\r\n", "Signature="]
+    {
+        assert!(request.contains(field), "{request}");
+    }
+    assert!(lean.next(&mut task, 0, &mut Vec::new()).is_none(), "it is asked once");
+    assert!(lean.task(READ).is_err() && lean.task(Op::WriteFile { object: 9, bytes: 1 }).is_err());
+}
+
+#[test]
+fn a_put_has_ended_with_its_reply_whatever_is_said_besides() {
+    let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
+    for (reply, result, fate) in [
+        (&b"HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 0\r\n\r\n"[..], Ok(BYTES), Fate::Keep),
+        (b"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n", Ok(BYTES), Fate::Keep),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", Ok(BYTES), Fate::Keep),
+        (chunked, Ok(BYTES), Fate::Keep),
+        // It goes on to the end of the connection.
+        (b"HTTP/1.1 200 OK\r\n\r\n", Ok(BYTES), Fate::Close),
+        (&failure("503 x", "SlowDown"), Err(ErrorKind::Throttled), Fate::Keep),
+        (&failure("403 x", "AccessDenied"), Err(ErrorKind::Permission), Fate::Keep),
+        (&failure("500 x", "InternalError"), Err(ErrorKind::Server), Fate::Keep),
+        (b"HTTP/1.1 204 No Content\r\n\r\n", Err(ErrorKind::Protocol), Fate::Keep),
+    ] {
+        for piece in [1, 13, 1 << 20] {
+            let mut lean = lean::<1>(Operation::WriteFile, |_| {});
+            let played = play(&mut lean, ANEW, &[reply], piece);
+            let shown = String::from_utf8_lossy(reply);
+            assert_eq!(played.result.map_err(|error| error.kind), result, "{shown}");
+            assert_eq!(played.fates, [fate], "{shown}");
+            assert_eq!(played.buffer, [0; 4096], "nothing of a reply comes into the buffer");
+        }
     }
 }
 

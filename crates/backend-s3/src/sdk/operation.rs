@@ -400,7 +400,7 @@ impl Shared {
                 self.list(folder).await
             }
             // Refused where a queue is opened.
-            Op::Write { .. } => Err(plain(ErrorKind::Other)),
+            Op::Write { .. } | Op::WriteFile { .. } => Err(plain(ErrorKind::Other)),
         }
     }
 }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use backend::conformance::objects as alike;
-use backend::{ErrorKind, Op, Owned, Store, StoreError};
+use backend::conformance::{Fixture, drive, run_write_files};
+use backend::{Arena, Clock, ErrorKind, FilePieces, Op, Owned, QueueSpec, Store, StoreError, Writes};
 use dataset::{Key, MARKER_NAME, Objects};
-use plan::{Operation, S3Config};
+use plan::{Advice, Cache, Durability, Operation, Registered, S3Config};
 
 use crate::support::{
     BOTH, Client, Engine, Opened, Setup, blocks, key, marker, names, objects, prepare, write,
@@ -201,4 +202,91 @@ pub(crate) fn what_is_gone_is_not_found(config: &S3Config) {
         assert!(failure.contains("404 NoSuchKey"), "{engine:?}: {failure}");
         queue.close();
     }
+}
+
+pub(crate) fn objects_are_written_anew_by_one_request_each(config: &S3Config) {
+    let config = at(config, "anew");
+    run_write_files(&Fixture {
+        store: Arc::new(Engine::Lean.open(&config).unwrap()),
+        objects: objects(),
+        seed: None,
+        caches: vec![Cache::Bypass],
+        clock: Clock::real(),
+        depth: 3,
+    });
+    let store = Engine::Sdk.open(&config).unwrap();
+    let owned = Owned::claim(&store, &key("anew-0")).unwrap();
+    let objects = Arc::new(Objects::uniform(key("anew-0"), 1, 1));
+    let refused = open_anew(&store, &owned, &objects, 4096).map(drop).unwrap_err().to_string();
+    assert!(refused.contains("use engine = \"lean\""), "{refused}");
+    // Nobody has so much: it is refused by its size, before anything is sent.
+    let store = Engine::Lean.open(&config).unwrap();
+    let objects = Arc::new(Objects::uniform(key("anew-0"), 1, (5 << 30) + 1));
+    let refused = open_anew(&store, &owned, &objects, 4096).map(drop).unwrap_err().to_string();
+    assert!(refused.contains("one PUT takes at most 5368709120 B"), "{refused}");
+}
+
+/// What a socket takes at once is less than an object, and a buffer is less than either.
+pub(crate) fn a_large_object_goes_out_of_a_small_buffer(config: &S3Config) {
+    const BYTES: u64 = (24 << 20) + 5;
+    const BLOCK_BYTES: u32 = 64 << 10;
+    let config = at(config, "stream");
+    let store = Engine::Lean.open(&config).unwrap();
+    let owned = store.create_folder(&key("mine"), &marker()).unwrap();
+    let objects = Arc::new(Objects::uniform(key("mine"), 2, BYTES));
+    let (mut queue, mut free, clock) = open_anew(&store, &owned, &objects, BLOCK_BYTES).unwrap();
+    for buf in &mut free {
+        let byte = 1 + buf.slot() as u8;
+        buf.as_mut_slice().fill(byte);
+    }
+    let pieces = FilePieces::new(BYTES, BLOCK_BYTES);
+    // Twice: a buffer comes back with the number of the last piece, and begins with the first again.
+    for _ in 0..2 {
+        let ops = [0, 1].map(|object| Op::WriteFile { object, bytes: BYTES });
+        let mut last = vec![Vec::new(); ops.len()];
+        drive(&mut *queue, &mut free, &ops, (&clock, 60_000_000_000), |number, completion| {
+            assert_eq!(completion.result, Ok(BYTES));
+            assert!(completion.stamps.phase_ns[0] > 0, "it was sent before it was answered");
+            last[number] = completion.buf.as_slice().to_vec();
+        });
+        for (object, mut buffer) in (0..).zip(last) {
+            let mut found = vec![0; BYTES as usize + 1];
+            assert_eq!(store.read_at(&objects.key(object), 0, &mut found).unwrap() as u64, BYTES);
+            let tail = pieces.last();
+            assert!(found[tail.offset as usize..BYTES as usize] == buffer[..tail.len as usize]);
+            for number in 0..pieces.count() {
+                pieces.number(number, &mut buffer);
+                let piece = pieces.get(number);
+                let sent = &found[piece.offset as usize..][..piece.len as usize];
+                assert!(*sent == buffer[..piece.len as usize], "piece {number} of {object}");
+            }
+        }
+    }
+    assert_eq!(queue.close(clock.now_ns() + 1_000_000_000, &mut Vec::new()), 0);
+}
+
+pub(crate) type Anew = (Box<dyn backend::IoQueue>, Vec<backend::Buf>, Clock);
+
+pub(crate) fn open_anew(
+    store: &dyn Store,
+    owned: &Owned,
+    objects: &Arc<Objects>,
+    block_bytes: u32,
+) -> Result<Anew, StoreError> {
+    let (arena, clock) = (Arena::new(2, block_bytes).unwrap(), Clock::real());
+    let queue = store.open_queue(&QueueSpec {
+        depth: 2,
+        submit_batch: 2,
+        connections: 2,
+        block_bytes,
+        cache: Cache::Bypass,
+        operation: Operation::WriteFile,
+        writes: Some(Writes { owned, durability: Durability::Data }),
+        advice: Advice::Normal,
+        registered: Registered::Auto,
+        objects,
+        arena: &arena,
+        clock: &clock,
+    })?;
+    Ok((queue, arena.buffers(), clock))
 }

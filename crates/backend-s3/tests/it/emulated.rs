@@ -54,6 +54,16 @@ fn both_engines_conform_however_objects_are_fetched() {
 }
 
 #[test]
+fn objects_are_written_anew_by_one_request_each() {
+    check(checks::objects_are_written_anew_by_one_request_each);
+}
+
+#[test]
+fn a_large_object_goes_out_of_a_small_buffer() {
+    check(checks::a_large_object_goes_out_of_a_small_buffer);
+}
+
+#[test]
 fn a_thousand_operations_are_under_way_at_once() {
     check(checks::a_thousand_operations_are_under_way_at_once);
 }

@@ -3,11 +3,12 @@
 use std::sync::Barrier;
 use std::time::Duration;
 
-use backend::{ErrorKind, Op, Store};
+use backend::{ErrorKind, Op, Owned, Store};
+use dataset::MARKER_NAME;
 use plan::{Operation, S3Config};
 
 use crate::fake::{Act, Answer, Asked, Fake, objects, text};
-use crate::support::{BOTH, Engine, ID, Opened, SECRET, Setup, config};
+use crate::support::{BOTH, Engine, ID, Opened, SECRET, Setup, config, key, marker};
 
 /// Only a service that says nothing reaches it.
 pub(crate) const LONG: Duration = Duration::from_mins(1);
@@ -281,4 +282,71 @@ fn a_listing_that_is_none_is_found_out() {
         assert!(matches!(kind, Protocol | ErrorKind::NotFound), "{engine:?}: {kind}");
         queue.close();
     }
+}
+
+/// What object 1 meets with when it is put.
+#[test]
+fn puts_that_fail_are_of_their_kind_and_the_queue_goes_on() {
+    let faults: [(Answer, ErrorKind); 5] = [
+        (|asked| put(asked, |asked| Act::Send(asked.error("503 x", "SlowDown", ""))), Throttled),
+        (|asked| put(asked, |asked| Act::Send(asked.error("403 x", "AccessDenied", ""))), Permission),
+        (|asked| put(asked, |asked| Act::Close(asked.error("500 x", "InternalError", ""))), Server),
+        (|asked| put(asked, |_| Act::Reset(Vec::new())), Reset),
+        (|asked| put(asked, |_| Act::Send(text("307 x", "Location: http://127.0.0.1:1/\r\n", ""))), Redirect),
+    ];
+    for (answer, kind) in faults {
+        let fake = Fake::serve(answer);
+        let store = Engine::Lean.open_with(&config(&fake.endpoint(), ""), LONG).unwrap();
+        let owned = Owned::claim(&store, &key("d")).unwrap();
+        let objects = objects();
+        let (mut queue, mut free, clock) = crate::checks::open_anew(&store, &owned, &objects, 4096).unwrap();
+        let anew = |object| Op::WriteFile { object, bytes: crate::fake::BYTES };
+        let mut ended = Vec::new();
+        let ops = [anew(0), anew(1), anew(2), anew(1), anew(3)];
+        let patience = (&clock, 60_000_000_000);
+        backend::conformance::drive(&mut *queue, &mut free, &ops, patience, |number, completion| {
+            ended.push((number, completion.result.map_err(|error| error.kind)));
+        });
+        ended.sort_unstable_by_key(|(number, _)| *number);
+        let expected =
+            [Ok(crate::fake::BYTES), Err(kind), Ok(crate::fake::BYTES), Err(kind), Ok(crate::fake::BYTES)];
+        assert_eq!(ended.into_iter().map(|(_, result)| result).collect::<Vec<_>>(), expected);
+        hides(&fake, &format!("{:?}", queue.report()));
+        assert_eq!(queue.close(clock.now_ns() + 1_000_000_000, &mut Vec::new()), 0);
+    }
+}
+
+/// What a service does that fails to take object 1 and takes all others.
+fn put(asked: &Asked, fails: fn(&Asked) -> Act) -> Act {
+    let ended = || Act::Send(text("200 OK", "", ""));
+    match asked.object() {
+        Some(1) => fails(asked),
+        Some(_) => ended(),
+        // The marker of the folder.
+        None if asked.head.contains(MARKER_NAME) => {
+            let marker = serde_json::to_string(&marker()).unwrap();
+            let range = format!("Content-Range: bytes 0-{0}/{1}\r\n", marker.len() - 1, marker.len());
+            Act::Send(text("206 Partial Content", &range, &marker))
+        }
+        None => asked.well(),
+    }
+}
+
+#[test]
+fn a_bucket_that_keeps_what_is_replaced_is_not_written_anew() {
+    let answer: Answer = |asked| {
+        if !asked.head.contains("?versioning") {
+            return put(asked, |_| Act::Send(text("200 OK", "", "")));
+        }
+        let says = "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>";
+        Act::Send(text("200 OK", "", says))
+    };
+    let fake = Fake::serve(answer);
+    let store = Engine::Lean.open_with(&config(&fake.endpoint(), ""), LONG).unwrap();
+    let owned = Owned::claim(&store, &key("d")).unwrap();
+    let refused =
+        crate::checks::open_anew(&store, &owned, &objects(), 4096).map(drop).unwrap_err().to_string();
+    assert!(refused.contains("keeps a version of every object"), "{refused}");
+    let lines = &fake.seen.lock().unwrap().lines;
+    assert!(!lines.iter().any(|line| line.starts_with("PUT ")), "{lines:?}");
 }

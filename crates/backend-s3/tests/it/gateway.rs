@@ -32,6 +32,8 @@ fn a_real_gateway_passes_every_check() {
     checks::a_listing_goes_on_page_after_page(&owner);
     checks::objects_are_spread_over_prefixes(&owner);
     checks::both_engines_conform_however_objects_are_fetched(&owner);
+    checks::objects_are_written_anew_by_one_request_each(&owner);
+    checks::a_large_object_goes_out_of_a_small_buffer(&owner);
     checks::a_thousand_operations_are_under_way_at_once(&owner);
     checks::what_is_gone_is_not_found(&owner);
     checksums::none_are_kept_and_all_is_read(&owner);

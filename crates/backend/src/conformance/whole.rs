@@ -75,6 +75,7 @@ impl Check<'_> {
             Operation::Read
             | Operation::Write
             | Operation::Mix
+            | Operation::WriteFile
             | Operation::Checkpoint
             | Operation::Restore
             | Operation::Copy => {
@@ -107,7 +108,7 @@ impl Check<'_> {
                 let entries = completion.result.expect("the folder is there");
                 assert!(!self.by_name || entries == self.entries(folder), "{op:?} found {entries}");
             }
-            Op::Read { .. } | Op::Write { .. } => panic!("{op:?} was not asked"),
+            Op::Read { .. } | Op::Write { .. } | Op::WriteFile { .. } => panic!("{op:?} was not asked"),
         }
     }
 

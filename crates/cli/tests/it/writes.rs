@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
+use crate::emulated::verdict;
 use crate::ganesha;
-use crate::harness::{Bench, DISK, by_count, scenario};
+use crate::harness::{Bench, DISK, by_count, network, scenario};
 use crate::local::count;
 
 /// Reads and writes of one folder, through the page cache, kept as they end.
@@ -84,6 +85,79 @@ fn data_of_the_users_are_never_written_over() {
     let ended = bench.run(&["run", "s.toml", "--existing"]).exits(2);
     assert!(ended.err.contains("would change data of the user's"), "{}", ended.err);
     assert_eq!(fs::read(bench.path("data/photo.jpg")).unwrap(), [7; 9_000]);
+}
+
+#[test]
+fn whole_files_are_written_anew_beside_blocks_and_reads_and_nothing_else_is_left() {
+    let bench = bench(r#"operation = ["read", "write", "write_file"], "#);
+    bench.run(&["prepare", "s.toml"]).exits(0);
+    let before = bytes(&bench);
+    bench.run(&["run", "s.toml"]).exits(0).says("files written anew");
+    let after = bytes(&bench);
+    // The read files, those that are written over, and no file of another name.
+    assert!(before.len() == 128 && after.keys().eq(before.keys()));
+    assert!(after.values().all(|bytes| bytes.len() == 64 << 10));
+    let changed = before.iter().filter(|(path, bytes)| after[*path] != **bytes).count();
+    assert!((1..=64).contains(&changed), "{changed}");
+    for rep in bench.reps() {
+        assert_eq!(count(&rep, "bytes"), 1 << 20, "{rep}");
+        assert!(count(&rep, "verified") > 0 && rep["errors"] == serde_json::json!({}), "{rep}");
+        if rep["cell"].as_str().unwrap().contains("write_file") {
+            assert_eq!((count(&rep, "ops"), count(&rep, "opens")), (16, 16), "{rep}");
+            for phase in ["create_ns", "write_ns", "sync_ns", "rename_ns"] {
+                assert!(rep["histograms"][phase].is_string(), "{phase}: {rep}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_killed_process_has_not_renamed_is_cleaned_away() {
+    let bench = bench(r#"operation = "write_file", "#);
+    bench.run(&["run", "s.toml"]).exits(0);
+    let beside = bench.data_files().into_iter().next().unwrap();
+    fs::write(beside.parent().unwrap().join(".anew.0123456789abcdef.feedline-tmp"), "half").unwrap();
+    let again = bench.run(&["prepare", "s.toml"]).exits(0);
+    assert!(again.err.contains("WRITE nothing"), "it is no file of the dataset: {}", again.err);
+    bench.run(&["clean", "data"]).exits(0).says("removed 1 dataset");
+    assert_eq!(fs::read_dir(bench.path("data")).unwrap().count(), 0);
+}
+
+#[test]
+fn whole_objects_of_different_sizes_are_put_into_a_bucket() {
+    let bench = Bench::new();
+    let targets = r#"targets.bucket = { at = "s3://demo/run", emulate = {} }
+targets.disk = { at = "data" }"#;
+    let text = network(r#"operation = "write_file""#, targets)
+        .replace("need = { rate", "need = { write_rate")
+        .replace(
+            r#"sample_size = "64 KiB""#,
+            r#"sample_size = "64 KiB", distribution = "lognormal", sample_size_stdev = "32 KiB""#,
+        )
+        // A disk of any kind: not all have direct I/O.
+        .replace(r#"cache = "bypass", "#, "");
+    bench.write("s.toml", &text);
+    let ran = bench.run(&["run", "s.toml"]).exits(0);
+    assert_eq!(verdict(&ran.out, "bucket"), "DEMO");
+    let run = bench.run_json();
+    assert_eq!(run["need"]["writes"], true);
+    let mut engines = Vec::new();
+    for rep in bench.reps() {
+        let cell = rep["cell"].as_str().unwrap().to_owned();
+        assert!(count(&rep, "bytes") >= 900_000 && rep["errors"] == serde_json::json!({}), "{rep}");
+        assert!(count(&rep, "verified") > 0, "{rep}");
+        if cell.starts_with("bucket/") {
+            assert!(rep["emulated"]["requests"].as_u64().unwrap() >= count(&rep, "ops"), "{rep}");
+            assert!(
+                rep["histograms"]["send_ns"].is_string() && rep["histograms"]["reply_ns"].is_string(),
+                "{rep}"
+            );
+        }
+        engines.push(cell.split('/').nth(1).unwrap().to_owned());
+    }
+    engines.sort();
+    engines.dedup();
+    assert_eq!(engines, ["lean", "pread"], "each by the engine that can");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Writes over blocks: what they count, and what is read again.
+//! Writes over blocks and whole objects: what they count, and what is read again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,6 +73,97 @@ fn nothing_is_read_again_after_a_signal() {
     });
     sim.stop = stop;
     assert_eq!(sim.run().counters["verified"], 0);
+}
+
+/// Whole objects of 10,000 B in three pieces each, one at a time, each of a millisecond.
+fn anew(script: impl Fn(u64) -> Step + Send + Sync + 'static) -> Sim {
+    let mut sim = sim(script);
+    sim.cell.task = Task::WriteFile(Durability::Data);
+    sim
+}
+
+#[test]
+fn objects_that_are_written_anew_count_whole_and_the_end_of_the_last_is_read_again() {
+    let rep = anew(|_| Step::ok(MS)).run();
+    assert_eq!((rep.counters["ops"], rep.counters["bytes"]), (99, 990_000));
+    assert_eq!(rep.counters["verified"], 1, "the one buffer holds the last piece of one object");
+    let service = histogram(&rep, "service_ns");
+    assert_eq!(service.len(), 100);
+    assert!(
+        service.min().abs_diff(MS) < MS / 500 && service.max().abs_diff(MS) < MS / 500,
+        "from issue to promise"
+    );
+    assert!(rep.errors.is_empty() && rep.epochs.is_empty(), "{rep:?}");
+}
+
+#[test]
+fn objects_of_different_sizes_are_written_anew_to_their_ends() {
+    let mut sim = anew(|_| Step::ok(MS));
+    let mut listed = dataset::Listed::default();
+    // Less than a stamp, a block, whole blocks, and blocks with a tail.
+    let sizes = [10, 4096, 8192, 10_000, 123];
+    for (number, bytes) in sizes.iter().enumerate() {
+        listed.push(&dataset::Key::new(format!("d/{number:09}.bin")).unwrap(), *bytes);
+    }
+    sim.objects = Arc::new(dataset::Objects::Listed(listed));
+    (sim.cell.queue_depth, sim.cell.submit_batch) = (5, 5);
+    sim.limit = Limit::Bytes { bytes: sizes.iter().sum() };
+    let rep = sim.run();
+    assert_eq!((rep.counters["ops"], rep.counters["bytes"]), (5, sizes.iter().sum()));
+    assert_eq!(
+        rep.counters["verified"], 5,
+        "each from the first piece of its buffer to the end of its object"
+    );
+    assert!(rep.errors.is_empty(), "{:?}", rep.errors);
+}
+
+#[test]
+fn an_object_that_is_not_kept_as_it_was_written_is_found() {
+    let rep = anew(|n| Step { latency_ns: MS, fault: (n == 99).then_some(Fault::Corrupt) }).run();
+    assert_eq!((rep.counters["verified"], rep.errors["corrupt"]), (1, 1));
+}
+
+#[test]
+fn an_object_that_another_write_has_replaced_since_is_no_loss() {
+    let mut sim = anew(|n| Step::ok(MS + n % 3));
+    (sim.cell.queue_depth, sim.cell.submit_batch) = (4, 4);
+    sim.cell.access = plan::Access::Random;
+    sim.objects = crate::objects(2, 10_000);
+    sim.limit = Limit::Duration { duration_ns: 500 * MS };
+    let rep = sim.run();
+    assert!(rep.errors.is_empty(), "{:?}", rep.errors);
+    assert!((1..=4).contains(&rep.counters["verified"]), "{:?}", rep.counters);
+}
+
+#[test]
+fn a_put_that_fails_is_tried_again_and_its_time_is_that_of_all_attempts() {
+    let throttled = Some(Fault::Error(OpError { kind: ErrorKind::Throttled, code: 503 }));
+    let mut sim = anew(move |n| Step { latency_ns: MS, fault: throttled.filter(|_| n == 0) });
+    sim.cell.retries = 2;
+    sim.limit = Limit::Bytes { bytes: 30_000 };
+    let rep = sim.run();
+    assert_eq!((rep.counters["ops"], rep.counters["bytes"]), (3, 30_000));
+    assert!(rep.errors.is_empty(), "{:?}", rep.errors);
+    assert_eq!(histogram(&rep, "attempt_ns").len(), 4);
+    assert!(histogram(&rep, "service_ns").max() > 2 * MS, "the first took two attempts and a pause");
+    assert_eq!(rep.counters["verified"], 1);
+    let mut sim = anew(move |n| Step { latency_ns: MS, fault: throttled.filter(|_| n == 0) });
+    sim.limit = Limit::Bytes { bytes: 30_000 };
+    assert_eq!(sim.run().errors["throttled"], 1, "it is counted where nothing is tried again");
+}
+
+#[test]
+fn a_paced_load_writes_objects_anew_at_its_rate() {
+    let mut sim = anew(|_| Step::ok(MS));
+    // 500 objects a second, half of what one at a time could be.
+    sim.cell.load = plan::Load::Paced(plan::Pace {
+        rate: plan::Rate::Bytes { per_s: 5e6 },
+        arrivals: plan::Arrivals::Constant,
+        spin_ns: 0,
+    });
+    let rep = sim.run();
+    assert!((49..=51).contains(&rep.counters["ops"]), "{:?}", rep.counters);
+    assert!(rep.errors.is_empty(), "{:?}", rep.errors);
 }
 
 /// A mix of which 30 % are writes, one of 4 KiB at a time, each of a millisecond.

@@ -74,6 +74,7 @@ fn pieces(of: &Pieces) -> String {
     let block = feed::format_bytes(of.block_bytes);
     match (Operation::of_word(&of.operation), of.write_percent) {
         (Some(Operation::ReadFile), _) => format!("files in {block} pieces"),
+        (Some(Operation::WriteFile), _) => format!("files written anew in {block} pieces"),
         (Some(Operation::Write), _) => format!("writes of {block} blocks"),
         (_, Some(percent)) => format!("{block} blocks, {percent} % of them written"),
         _ => format!("{block} blocks"),

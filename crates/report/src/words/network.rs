@@ -56,7 +56,8 @@ pub(crate) fn redialled(network: &NetworkFigures) -> Option<String> {
 /// `each block takes 2.0 messages, of 64 KiB of data`, where one alone does not do.
 fn messages(network: &NetworkFigures, cell: &Cell) -> Option<String> {
     let count = network.messages_per_op.filter(|count| *count >= SEVERAL_MIN)?;
-    let without_blocks = [Operation::Stat, Operation::List, Operation::GetAttr, Operation::ReadFile];
+    let without_blocks =
+        [Operation::Stat, Operation::List, Operation::GetAttr, Operation::ReadFile, Operation::WriteFile];
     // A block has no part in these: their messages are requests for names, or of a whole file.
     if cell.operation.is_any(&without_blocks) {
         return Some(format!("{count:.1} messages each"));

@@ -109,7 +109,7 @@ fn written(subject: &Subject<'_>, problems: &mut Problems) -> Option<Option<Vec<
 fn default_choice(engine: Engine, operation: Operation, facts: &PathFacts) -> Choice {
     let cache = match (operation, engine) {
         (Operation::Stat | Operation::GetAttr | Operation::List, _) => Cache::Warm,
-        (Operation::Write, _) if facts.direct_align_bytes.is_none() => Cache::Warm,
+        (Operation::Write | Operation::WriteFile, _) if facts.direct_align_bytes.is_none() => Cache::Warm,
         // Where there is no direct I/O it is refused: through the page cache reads would find what is written beside them.
         (Operation::Mix, _) => Cache::Bypass,
         // A map is the page cache; direct I/O through it does not exist.
@@ -158,7 +158,7 @@ fn is_about_pages(cache: Cache) -> bool {
 
 fn refuse_for_task(choice: Choice, task: Task, tasks: usize) -> Option<Problem> {
     match task.operation {
-        Operation::Write => return refuse_for_writes(choice, task, tasks),
+        Operation::Write | Operation::WriteFile => return refuse_for_writes(choice, task, tasks),
         Operation::Mix => return refuse_for_mix(choice, task, tasks),
         _ => {}
     }
@@ -179,7 +179,7 @@ fn refuse_for_writes(choice: Choice, task: Task, tasks: usize) -> Option<Problem
     let span = choice.span.filter(|_| !matches!(choice.cache, Cache::Warm | Cache::Bypass))?;
     let several = if tasks > 1 { "; or measure the operations in scenarios of their own" } else { "" };
     Some(
-        Problem::new(format!("{} means nothing for `write`", choice.words()))
+        Problem::new(format!("{} means nothing for `{}`", choice.words(), task.operation.name()))
             .at(span, "is about bytes that are read")
             .also_if(task.span, "reads none")
             .help(format!(

@@ -89,7 +89,7 @@ pub(super) fn refuse_too_many(
     let of_way = |target: &Resolved<'_>, way: &Way| {
         let buffers = load.blocks.count(way.operation)
             * load.pages.count(way.operation.moves_bytes())
-            * load.durability.count(way.operation.writes_blocks())
+            * load.durability.count(way.operation.writes_over())
             * load.mix.count(way.operation);
         let caches: usize =
             way.caches.iter().map(|cache| load.fadvise.count(may_take_advice(target, way, *cache))).sum();
@@ -175,7 +175,7 @@ fn lengths(way: &Way, resolved: &Resolved<'_>, shared: &Shared<'_>) -> [usize; 1
         datasets.samples.len(),
         load.blocks.count(way.operation),
         load.pages.count(way.operation.moves_bytes()),
-        load.durability.count(way.operation.writes_blocks()),
+        load.durability.count(way.operation.writes_over()),
         load.mix.count(way.operation),
         load.orders.count(),
         way.caches.len(),
@@ -259,7 +259,7 @@ impl<'a> Curve<'a> {
             layout: sample.layout.filter(|layout| datasets.layouts > 1 || *layout != Layout::Files),
             block,
             pages: load.pages.at(self.pages, operation.moves_bytes()),
-            durability: load.durability.at(self.durability, operation.writes_blocks()),
+            durability: load.durability.at(self.durability, operation.writes_over()),
             write_percent: load.mix.at(self.mix, operation, sample),
             access: load.orders.access(order, &self.series.load, depth),
             cache,
@@ -337,6 +337,7 @@ fn task(point: &Point<'_>) -> Task {
     match (Task::plain(point.operation), point.write_percent) {
         (Some(task), _) => task,
         (None, Some(write_percent)) => Task::Mix(Mix { write_percent, durability }),
+        (None, None) if point.operation == Operation::WriteFile => Task::WriteFile(durability),
         (None, None) => Task::Write(durability),
     }
 }
@@ -346,7 +347,7 @@ fn task(point: &Point<'_>) -> Task {
 fn submit_batch(resolved: &Resolved<'_>, point: &Point<'_>, per_thread: u32, load: &Load) -> u32 {
     let merged = resolved.target.config.is_storage()
         && resolved.network.is_none()
-        && (point.operation == Operation::Read || point.operation.writes_blocks())
+        && (point.operation == Operation::Read || point.operation.writes_over())
         && is_in_order(point)
         && point.cache == Cache::Bypass;
     match load.written.submit_batch.given() {

@@ -65,10 +65,12 @@ pub(super) fn asked(written: &Target, default: Engine) -> Option<Vec<PlacedEngin
     written.engine.placed_or(default)
 }
 
-/// io_uring, except where folders are listed, which it cannot do.
+/// io_uring, except where it can do nothing of what is asked: list folders, or write whole files anew.
 pub(super) fn by_default(tasks: &[Task]) -> Engine {
-    let listed = tasks.iter().all(|task| task.operation == Operation::List);
-    if listed { Engine::Pread } else { Engine::IoUring }
+    let able = |task: &Task| Engine::IoUring.operations().contains(&task.operation);
+    let is_of_paths = |task: &Task| Engine::Pread.operations().contains(&task.operation);
+    let by_pread = tasks.iter().all(|task| is_of_paths(task) && !able(task));
+    if by_pread { Engine::Pread } else { Engine::IoUring }
 }
 
 /// Refuses engines of other kinds of storage; whether all were of this kind.
@@ -130,11 +132,19 @@ fn able_engines(refused: Engine, operation: Operation, tasks: &[Task]) -> String
         .map(|engine| format!("engine = \"{engine}\""))
         .collect();
     match (engines.as_slice(), operation) {
-        ([], Operation::Write | Operation::Mix) => {
-            format!(
-                "objects are replaced whole: `checkpoint` writes such, and `need.checkpoint` asks for it{several}"
-            )
+        ([], Operation::Write) => {
+            format!("objects are replaced whole: write load.operation = \"write_file\"{several}")
         }
+        ([], Operation::Mix) => format!(
+            "a mix is one of blocks, and objects are replaced whole: measure what is read and what is written by itself, \
+             load.operation = [\"read_file\", \"write_file\"]{several}"
+        ),
+        ([], Operation::WriteFile) => match refused {
+            Engine::Sdk => format!("write engine = \"lean\"{several}"),
+            _ => format!(
+                "write load.operation = \"write\", which writes over blocks; or measure a mount of it, at = \"/mnt/...\"{several}"
+            ),
+        },
         ([], _) => format!(
             "`getattr` is for nfs:// targets; operation = \"stat\" is its like for all others{several}"
         ),

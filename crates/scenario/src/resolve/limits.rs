@@ -152,10 +152,10 @@ fn too_large(key: &str, batch: &Entry<Depth>, (most, depth): (u32, u32), load: &
 }
 
 /// Whether every block size as written fits into the smallest sample file. Files of the user's may hold
-/// several samples each, so their size does not follow from a sample's; a whole file is read in as many blocks
-/// as it takes.
+/// several samples each, so their size does not follow from a sample's; a whole file is read, or written, in as many
+/// blocks as it takes.
 pub(super) fn blocks(datasets: &Datasets, blocks: &Blocks, tasks: &[Task], problems: &mut Problems) {
-    let has_blocks = |task: &Task| task.operation.moves_bytes() && task.operation != Operation::ReadFile;
+    let has_blocks = |task: &Task| task.operation.moves_bytes() && !task.operation.is_of_whole_objects();
     if !tasks.iter().any(has_blocks) || datasets.fits(blocks) {
         return;
     }

@@ -74,7 +74,7 @@ impl Scenario<'_> {
                 (!moves).then(|| self.tasks.iter().map(|task| (task.span, "moves no bytes")).collect())
             }
             Only::Writes => {
-                let writes = self.tasks.iter().any(|task| task.operation.writes_blocks());
+                let writes = self.tasks.iter().any(|task| task.operation.writes_over());
                 (!writes).then(|| vec![(load.operation.span(), "writes none")])
             }
             Only::Mixed => {
@@ -232,14 +232,14 @@ const PACED: Rule = Rule {
     help: "measure it in a scenario of its own, with load.mode = \"closed\"",
 };
 const TRAINING: Rule = Rule {
-    allows: |operation| operation.reads_bytes() && !operation.writes_blocks(),
+    allows: |operation| operation.reads_bytes() && !operation.writes_over(),
     message: "`{}` is not what a training job does, which reads samples and writes none",
     asks: "asks for it",
     because: "plays a job",
     ..PACED
 };
 const EXISTING: Rule = Rule {
-    allows: |operation| !operation.writes_blocks(),
+    allows: |operation| !operation.writes_over(),
     message: "`{}` would change data of the user's, which feedline never does",
     asks: "writes over them",
     because: "here the data is the user's",

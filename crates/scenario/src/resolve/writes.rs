@@ -7,6 +7,7 @@ use crate::diagnostic::{Problem, Problems};
 use crate::words::{Mode, Origin};
 use crate::written::Document;
 
+use super::cache::Way;
 use super::dataset::Datasets;
 use super::load::Load;
 use super::need;
@@ -19,11 +20,43 @@ pub(super) fn refuse(target: &Resolved<'_>, datasets: &Datasets, load: &Load, pr
     if datasets.origin == Origin::Existing {
         return;
     }
-    let writes = target.ways.iter().filter(|way| way.operation.writes_blocks());
-    let caches: Vec<Cache> = writes.flat_map(|way| way.caches.iter().copied()).collect();
-    problems.extend((!caches.is_empty()).then(|| on_own_server(target, load)).flatten());
-    problems.extend(caches.contains(&Cache::Warm).then(|| into_memory(target, load)).flatten());
-    problems.extend(caches.contains(&Cache::Bypass).then(|| unaligned(target, datasets, load)).flatten());
+    let writes = || target.ways.iter().filter(|way| way.operation.writes_over());
+    let asks = |cache| writes().any(|way| way.caches.contains(&cache));
+    problems.extend(writes().next().and_then(|_| on_own_server(target, load)));
+    problems.extend(asks(Cache::Warm).then(|| into_memory(target, load)).flatten());
+    // What is too much of a file that is written anew is cut off again.
+    let is_block = |way: &&Way| way.operation != Operation::WriteFile && way.caches.contains(&Cache::Bypass);
+    problems.extend(writes().find(is_block).and_then(|_| unaligned(target, datasets, load)));
+    if writes().any(|way| way.operation == Operation::WriteFile) {
+        problems.extend(of_one_promise(target, load));
+        problems.extend(too_large(target, datasets, load));
+    }
+}
+
+/// A service of objects has one promise: what it has answered to is kept.
+fn of_one_promise(target: &Resolved<'_>, load: &Load) -> Option<Problem> {
+    let has_one = target.target.config.put_bytes_max().is_some();
+    let span = load.durability.span.filter(|_| has_one && load.durability.listed() != [Durability::Data])?;
+    let problem =
+        Problem::new("a service of objects keeps whatever it has answered to, and promises nothing else")
+            .at(span, "asks for another promise")
+            .also(target.at(), "is such a service");
+    Some(problem.help("remove `load.durability`, or measure this target in a scenario of its own"))
+}
+
+/// One request takes so many bytes and no more.
+fn too_large(target: &Resolved<'_>, datasets: &Datasets, load: &Load) -> Option<Problem> {
+    let most = target.target.config.put_bytes_max()?;
+    let large = datasets.samples.iter().find(|sample| sample.bytes.is_some_and(|bytes| bytes > most))?;
+    let most = feed::format_bytes(most);
+    let problem =
+        Problem::new(format!("`write_file` writes an object by one request, which takes at most {most}"))
+            .at(large.span.unwrap_or(target.at()), "is more")
+            .also(target.at(), "is such a service")
+            .also_if(load.written.operation.span(), "writes objects whole");
+    Some(problem.help(format!(
+        "write a dataset.sample_size of at most \"{most}\"; `checkpoint` writes larger ones in parts"
+    )))
 }
 
 /// A server that feedline starts limits, delays and fails no writes: they would be as fast as it goes.
@@ -95,7 +128,7 @@ pub(super) fn refuse_other_need(document: &Document, tasks: &[Task], problems: &
     }
     let is_answered = match asked {
         // Looking names up answers no need of reads either, and is let be: it has its own table.
-        Flow::Reads => !tasks.iter().all(|task| task.operation.writes_blocks()),
+        Flow::Reads => !tasks.iter().all(|task| task.operation.writes_over()),
         flow => tasks.iter().any(|task| task.operation.flow() == Some(flow)),
     };
     if is_answered {
@@ -106,7 +139,7 @@ pub(super) fn refuse_other_need(document: &Document, tasks: &[Task], problems: &
             "the need is one of writes, and nothing writes alone",
             "is of writes",
             "writes nothing, or reads beside it",
-            "write load.operation = \"write\"; or need = { rate = ... }, with a write_rate beside it for both at once",
+            "write load.operation = \"write\" or \"write_file\"; or need = { rate = ... }, with a write_rate beside it for both at once",
         ),
         Flow::Both => (
             "the need is one of reads and writes at once, and nothing does both",

@@ -87,7 +87,7 @@ table! {
         /// outstanding. More of them cost less processor time, and in the end more latency. Default: an eighth of
         /// what it has outstanding for direct reads in no order, else 1.
         complete_batch: Depth => [ClosedLoop],
-        /// Bytes asked by one read, at most; a whole file is read in blocks of it. Default: the sample size rounded
+        /// Bytes asked by one read, at most; a whole file is read, or written, in blocks of it. Default: the sample size rounded
         /// up to 4096, at most 1 MiB.
         block_size: Axis<Size> => [Bytes],
         /// Pages that the buffers of reads are made of. With huge ones a device is told less for each read, which can make
@@ -95,7 +95,7 @@ table! {
         pages: Axis<Word<Pages>> => [Bytes],
         /// How much of a mix is written.
         mix: Mix => [Mixed],
-        /// What the storage has promised of a write when it ends. Default: data.
+        /// What the storage has promised of a write when it ends. Buckets and containers have `data` alone. Default: data.
         durability: Axis<Word<Durability>> => [Writes],
         /// Order of the reads. Default: shuffled_shards of the layouts webdataset and tfrecord, else shuffled_epoch.
         access: Axis<Word<Access>>,

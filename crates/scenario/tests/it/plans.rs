@@ -66,6 +66,15 @@ fn writes_have_data_of_their_own_and_are_kept_in_each_way() {
 }
 
 #[test]
+fn whole_objects_are_written_anew_by_the_engine_that_can_and_sizes_may_spread() {
+    insta::assert_snapshot!(described(
+        "version = 1\nneed = { write_rate = \"1 GB/s\" }\ntargets.data = { at = \"/mnt/data/bench\" }\n\
+         targets.s3 = { at = \"s3://bucket/run\" }\nload = { operation = \"write_file\", queue_depth = 8 }\n\
+         dataset = { sample_size = \"3 MB\", distribution = \"lognormal\", sample_size_stdev = \"1 MB\" }\n"
+    ));
+}
+
+#[test]
 fn a_need_of_reads_and_writes_is_a_mix_of_its_own_share() {
     let both = "version = 1\nneed = { rate = \"1 GB/s\", write_rate = \"250 MB/s\" }\n\
                 targets.data = { at = \"/mnt/data/bench\" }\nload.queue_depth = 8\n";

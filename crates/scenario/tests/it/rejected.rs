@@ -196,6 +196,7 @@ fn writes() {
         "load.operation = [\"read\", \"write\"]\ntargets.b = { at = \"s3://bucket/b\" }",
         "load.operation = [\"read\", \"write\"]\ntargets.b = { at = \"nfs://demo/export/b\", emulate = { seek = \"8ms\" } }",
         "load.operation = [\"read\", \"write\"]\ndataset.layout = \"webdataset\"",
+        "load.operation = \"write_file\"",
     ]);
     for line in [
         "load.operation = \"read\"",
@@ -207,6 +208,16 @@ fn writes() {
         "targets.b = { at = \"/mnt/b\", engine = \"mmap\" }",
         "targets.b = { at = \"s3://bucket/b\" }",
         "load.mode = \"training\"",
+        "load.operation = \"write_file\"\ndataset.layout = \"webdataset\"",
+        "load.operation = \"write_file\"\ntargets.b = { at = \"/mnt/b\", engine = [\"io_uring\", \"mmap\"] }",
+        "load.operation = [\"write\", \"write_file\"]",
+        "load.operation = \"write_file\"\ntargets.b = { at = \"nfs://demo/export/b\" }",
+        "load.operation = \"write_file\"\ntargets.b = { at = \"s3://bucket/b\", engine = \"sdk\" }",
+        "load.operation = \"write_file\"\ntargets.b = { at = \"s3://demo/b\", emulate = { first_byte = \"1ms\" } }",
+        "load = { operation = \"write_file\", durability = \"full\" }\ntargets.b = { at = \"s3://bucket/b\" }",
+        "load.operation = \"write_file\"\ndataset.sample_size = \"6 GiB\"\ntargets.b = { at = \"s3://bucket/b\" }",
+        "load = { operation = \"write_file\", cache = \"warm\", durability = \"none\" }",
+        "load = { operation = \"write_file\", cache = \"cold\" }",
     ] {
         let text = of_writes(&format!("{disk}\n{line}"));
         writeln!(shown, "{}\n{}\n", refusal(&text, &[], |_| ()), "-".repeat(60)).unwrap();

@@ -1,6 +1,6 @@
 //! What other processes on the client forbid to say.
 
-use feed::Cache;
+use feed::{Cache, Operation};
 use record::{Cell, Rep};
 
 use super::{Crowd, names};
@@ -70,7 +70,7 @@ pub(crate) fn others_wrote(cell: &Cell, storage: bool, system: Option<&SystemFig
     let writes = cell.checkpoint.is_some() || cell.copy.is_some() || cell.tier.is_some();
     let system = system.filter(|_| storage && !writes)?;
     let device = system.device.as_ref()?;
-    if operation::writes_blocks(cell) {
+    if operation::writes_over(cell) {
         return beside_writes(cell, system)
             .filter(|share| *share > OTHERS_MAX)
             .map(|share| Flag::OthersWrote { share });
@@ -82,9 +82,11 @@ pub(crate) fn others_wrote(cell: &Cell, storage: bool, system: Option<&SystemFig
 }
 
 /// Share of what the device moved that others wrote, beside writes of the cell's own. Through the page cache whole pages are
-/// written for parts of them, so that nothing can be told there.
+/// written for parts of them, and what names and inodes of files take that are made anew nobody has counted, so that nothing can be
+/// told there.
 fn beside_writes(cell: &Cell, system: &SystemFigures) -> Option<f64> {
-    let device = system.device.as_ref().filter(|_| cell.cache == Cache::Bypass)?;
+    let is_told = cell.cache == Cache::Bypass && cell.operation != Operation::WriteFile;
+    let device = system.device.as_ref().filter(|_| is_told)?;
     let beside_each = BESIDE_A_WRITE / cell.block_bytes.max(1) as f64;
     let own_bps = system.written_beside_device.bps * (1.0 + beside_each);
     Some((device.write.bps - own_bps).max(0.0) / (device.read.bps + device.write.bps).max(1.0))

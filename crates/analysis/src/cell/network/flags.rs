@@ -165,7 +165,7 @@ fn unbalanced(used: &[&Rep]) -> Option<Flag> {
 
 /// The signature of Nagle's algorithm against delayed acknowledgements.
 fn delayed_ack(cell: &Cell, sample_bytes: f64, used: &[&Rep], merged: &Merged<'_>) -> Option<Flag> {
-    let bytes = if operation::is_whole_file(cell) { sample_bytes } else { cell.block_bytes as f64 };
+    let bytes = if operation::is_of_whole_objects(cell) { sample_bytes } else { cell.block_bytes as f64 };
     let is_small = !operation::is_metadata(cell) && bytes <= DELAYED_ACK_BYTES_MAX;
     // Of a kernel mount the pauses are the kernel's connection's, which feedline can set no option of.
     if cell.connections == 0 || !is_small || asked_for_it(used) {

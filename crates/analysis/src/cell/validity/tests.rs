@@ -460,9 +460,9 @@ fn cold_names_of_which_nothing_was_read_were_in_memory() {
 #[test]
 fn what_is_left_is_compared_with_what_was_read() {
     // 5 MB of a dataset of 1 GB were read, 1 MB of it in the warm-up.
-    let left = |cache: &str, after: u64| {
+    let left_by = |operation: &str, cache: &str, after: u64| {
         flags_of(|builder| {
-            builder.edit_cell("c", |cell| cell.cache = cache.into());
+            builder.edit_cell("c", |cell| (cell.operation, cell.cache) = (operation.into(), cache.into()));
             builder.edit_reps("c", |rep| {
                 for (name, count) in
                     [(counter::OPS, 400), (counter::BYTES, 4_000_000), (counter::WARMUP_OPS, 100)]
@@ -473,6 +473,10 @@ fn what_is_left_is_compared_with_what_was_read() {
             });
         })
     };
+    let left = |cache, after| left_by("read", cache, after);
+    // 500 files of 10,000 B were cut off at their ends, a page of each in memory.
+    assert_eq!(left_by("write_file", "bypass", 500 * 4096), []);
+    assert_eq!(left_by("write_file", "bypass", 2_500_000), [Flag::NotBypassed { resident: 0.5 }]);
     assert_eq!(left("dontcache", 50_000), []);
     assert_eq!(left("dontcache", 2_500_000), [Flag::NotDropped { resident: Some(0.5) }]);
     assert_eq!(left("bypass", 2_500_000), [Flag::NotBypassed { resident: 0.5 }]);

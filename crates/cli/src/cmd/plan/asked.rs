@@ -1,6 +1,6 @@
 //! Requests and bytes of one sample and of one copy, by how samples lie in their objects.
 
-use plan::{Access, Cell, Charged, Copy, DatasetSpec, Generate, Layout, Packing, Task};
+use plan::{Access, Cell, Charged, Copy, DatasetSpec, Generate, Layout, Operation, Packing, Task};
 use prepare::Prepared;
 
 /// Objects of feedline's own in a dataset: its marker and its manifest.
@@ -12,7 +12,7 @@ const OWN_OBJECTS: u64 = 2;
 pub(super) struct SampleRequests {
     /// Requests that read.
     pub(super) reads: f64,
-    /// Bytes that they bring.
+    /// Bytes that are read, or put.
     pub(super) bytes: f64,
     /// Objects that are put.
     pub(super) writes: f64,
@@ -27,12 +27,15 @@ pub(super) fn objects(spec: &DatasetSpec) -> Option<u64> {
     Some(data.saturating_add(beside + OWN_OBJECTS))
 }
 
-/// What a cell asks for one sample; `None` where nothing is read or the size of a sample is not known.
+/// What a cell asks for one sample; `None` where nothing is read or put, or the size of a sample is not known.
 ///
 /// Shards that are streamed are asked for block by block, so that a request brings many small samples; samples read by
 /// index are asked for one by one, those of a Parquet file a row group at a time.
 pub(super) fn sample(cell: &Cell, spec: &DatasetSpec, charged: Charged) -> Option<SampleRequests> {
     let of_size = |bytes: f64| {
+        if cell.operation() == Operation::WriteFile {
+            return Some(SampleRequests { reads: 0.0, bytes, writes: 1.0 });
+        }
         let reads = charged.reads_per_sample(cell.operation(), bytes, cell.block_bytes)?;
         Some(SampleRequests { reads, bytes, writes: 0.0 })
     };
@@ -178,6 +181,15 @@ mod tests {
         assert_eq!(objects(&packed(Layout::Zarr)), Some(4 + 1 + 2));
         let DatasetSpec::Generate(generate) = packed(Layout::WebDataset) else { unreachable!() };
         assert_eq!(objects(&DatasetSpec::Generate(Generate { packing: None, ..generate })), Some(147 + 2));
+    }
+
+    #[test]
+    fn an_object_that_is_written_anew_is_one_put() {
+        let cell = Cell { task: Task::WriteFile(plan::Durability::Data), ..cell(Access::ShuffledEpoch) };
+        let DatasetSpec::Generate(generate) = packed(Layout::WebDataset) else { unreachable!() };
+        let files = DatasetSpec::Generate(Generate { packing: None, sample_bytes: 5 << 20, ..generate });
+        let asked = sample(&cell, &files, CHARGED);
+        assert_eq!(asked, Some(SampleRequests { reads: 0.0, bytes: 5_242_880.0, writes: 1.0 }));
     }
 
     #[test]

@@ -32,9 +32,12 @@ fn of_target(plan: &Plan, index: usize, charged: Charged) -> Vec<String> {
     let Some(rates) = at_the_line(plan, &cells, charged, &copied) else {
         return rows;
     };
-    let [least, most] = rates.ends.map(|rate| group_digits(rate.ceil() as u64));
-    let rate = if least == most { most } else { format!("{least} to {most}") };
-    rows.push(format!("{}: {rate} GET and HEAD a second at the line", target.name));
+    for (ends, kind) in [(rates.reads, "GET and HEAD"), (rates.puts, "PUT")] {
+        let Some(ends) = ends else { continue };
+        let [least, most] = ends.map(|rate| group_digits(rate.ceil() as u64));
+        let rate = if least == most { most } else { format!("{least} to {most}") };
+        rows.push(format!("{}: {rate} {kind} a second at the line", target.name));
+    }
     rows.extend(
         target
             .price
@@ -90,29 +93,49 @@ impl Copied {
 
 /// What the cells of a target ask for when they run just at the line.
 struct Rates {
-    /// The fewest and the most requests a second.
-    ends: [f64; 2],
+    /// The fewest and the most requests a second that read; absent where none does.
+    reads: Option<[f64; 2]>,
+    /// The same of those that put an object in the place of another.
+    puts: Option<[f64; 2]>,
     /// Requests of all repetitions; absent where their length is not a time.
     total: Option<Total>,
 }
 
 struct Total {
     requests: f64,
+    puts: f64,
+    /// Bytes read.
     bytes: f64,
     ns: u64,
 }
 
+/// What a cell asks for in a second.
+struct OfCell {
+    reads: f64,
+    puts: f64,
+    read_bps: f64,
+}
+
+/// The least and the most of what some cells have; `None` where none has any.
+fn ends(rates: &[OfCell], of: fn(&OfCell) -> f64) -> Option<[f64; 2]> {
+    let some = || rates.iter().map(of).filter(|rate| *rate > 0.0);
+    Some([some().reduce(f64::min)?, some().reduce(f64::max)?])
+}
+
 fn at_the_line(plan: &Plan, cells: &[&Cell], charged: Charged, copied: &Copied) -> Option<Rates> {
-    let of_cell = |cell: &&Cell| -> Option<(f64, f64)> {
+    let of_cell = |cell: &&Cell| -> Option<OfCell> {
         if matches!(cell.task, Task::Copy(_)) {
             return None;
         }
         let asked = asked::sample(cell, &plan.datasets[cell.dataset], charged)?;
-        Some((plan.need.line_samples_per_s(asked.bytes) * asked.reads, plan.need.line_bps(asked.bytes)))
+        let samples_per_s = plan.need.line_samples_per_s(asked.bytes);
+        let read_bps = if asked.reads > 0.0 { plan.need.line_bps(asked.bytes) } else { 0.0 };
+        Some(OfCell { reads: samples_per_s * asked.reads, puts: samples_per_s * asked.writes, read_bps })
     };
-    let rates: Vec<(f64, f64)> = cells.iter().filter_map(of_cell).collect();
-    let least = rates.iter().map(|rate| rate.0).reduce(f64::min)?;
-    let most = rates.iter().map(|rate| rate.0).fold(0.0, f64::max);
+    let rates: Vec<OfCell> = cells.iter().filter_map(of_cell).collect();
+    if rates.is_empty() {
+        return None;
+    }
     let total = match plan.measure.limit {
         Limit::Duration { duration_ns } | Limit::Steps { otherwise_ns: duration_ns, .. } => {
             let each_ns = plan.measure.warmup_ns.saturating_add(duration_ns);
@@ -120,24 +143,30 @@ fn at_the_line(plan: &Plan, cells: &[&Cell], charged: Charged, copied: &Copied) 
             let repetitions = u64::from(plan.measure.repetitions);
             let ns = each_ns.saturating_mul(repetitions).saturating_mul(rates.len() as u64 + 1);
             let seconds = each_ns as f64 / 1e9 * repetitions as f64;
-            let sum = |of: fn(&(f64, f64)) -> f64| rates.iter().map(of).sum::<f64>() * seconds;
-            let confirming = most * seconds;
-            let bytes = sum(|rate| rate.1) + rates.iter().map(|rate| rate.1).fold(0.0, f64::max) * seconds;
-            let requests = sum(|rate| rate.0) + confirming + copied.reads;
-            Some(Total { requests, bytes: bytes + copied.bytes, ns })
+            let all = |of: fn(&OfCell) -> f64| {
+                let (sum, most) =
+                    (rates.iter().map(of).sum::<f64>(), rates.iter().map(of).fold(0.0, f64::max));
+                (sum + most) * seconds
+            };
+            let requests = all(|rate| rate.reads) + copied.reads;
+            let bytes = all(|rate| rate.read_bps) + copied.bytes;
+            Some(Total { requests, puts: all(|rate| rate.puts), bytes, ns })
         }
         Limit::Bytes { .. } | Limit::Epochs { .. } => None,
     };
-    Some(Rates { ends: [least, most], total })
+    let (reads, puts) = (ends(&rates, |rate| rate.reads), ends(&rates, |rate| rate.puts));
+    Some(Rates { reads, puts, total })
 }
 
 fn estimate(plan: &Plan, target: &Target, price: &Price, rates: &Rates, puts: u64) -> String {
-    let written = puts as f64 / 1000.0 * price.per_1000_writes;
+    let puts = puts as f64 + rates.total.as_ref().map_or(0.0, |total| total.puts);
+    let written = puts / 1000.0 * price.per_1000_writes;
+    let over = if rates.puts.is_some() { " and over it" } else { "" };
     // Without a length no sum is invented: bytes and epochs end a repetition after as many requests as they
     // take, however fast.
     let Some(total) = &rates.total else {
         return format!(
-            "{}: {written:.2} {} to write the dataset; the reading has no length in time to estimate",
+            "{}: {written:.2} {} to write the dataset; what the cells do has no length in time to estimate",
             target.name, price.currency
         );
     };
@@ -146,7 +175,7 @@ fn estimate(plan: &Plan, target: &Target, price: &Price, rates: &Rates, puts: u6
     let budget =
         if plan.measure.budget_ns.is_some() { ", and the budget does not end the run before" } else { "" };
     format!(
-        "{}: about {:.2} {}: {written:.2} to write the dataset, {read:.2} for {} requests, {moved:.2} for {} read; by \
+        "{}: about {:.2} {}: {written:.2} to write the dataset{over}, {read:.2} for {} requests, {moved:.2} for {} read; by \
          the prices of the scenario, if every cell runs just at the line for {}{budget}; a faster store costs more in \
          proportion",
         target.name,
