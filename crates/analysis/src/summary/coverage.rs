@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use record::{RunRecord, counter};
+use record::{RunRecord, Target, counter};
 
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::cells::Cells;
