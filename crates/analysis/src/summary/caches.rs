@@ -27,7 +27,9 @@ pub(super) fn of_run(record: &RunRecord, cells: &Cells<'_>, verdicts: &[Verdict]
             asked.map(|cell| BelowCell::of(record, cells, target, &cell.cell)).collect();
         for (served, tiers) in &mut found {
             if of_cells.iter().any(|one| one.served == Some(*served)) {
-                tiers::below(record, target).into_iter().for_each(|tier| add(tiers, tier, &target.name));
+                for tier in tiers::below(record, target) {
+                    add(tiers, tier, &target.name);
+                }
             }
         }
         holding.extend(of_cells.iter().any(|one| one.holds).then(|| target.name.clone()));

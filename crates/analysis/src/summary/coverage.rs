@@ -47,7 +47,7 @@ pub(crate) fn of_run(source: &Source<'_>, judged: &Judged) -> Vec<NotTested> {
     if cells.need.as_ref().is_ok_and(|need| !need.asks_rate()) {
         return list;
     }
-    let flow = cells.need.as_ref().map_or(feed::Flow::Reads, |need| need.flow());
+    let flow = cells.need.as_ref().map_or(feed::Flow::Reads, feed::Need::flow);
     // Flash that was not written full before has erased blocks to spare, and runs out of them later.
     list.extend((flow != feed::Flow::Reads).then_some(NotTested::SteadyFlash));
     // Nor are writes alone.

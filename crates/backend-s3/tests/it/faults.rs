@@ -290,7 +290,12 @@ fn puts_that_fail_are_of_their_kind_and_the_queue_goes_on() {
     let faults: [(Answer, ErrorKind); 5] = [
         (|asked| put(asked, |asked| Act::Send(asked.error("503 x", "SlowDown", ""))), Throttled),
         (|asked| put(asked, |asked| Act::Send(asked.error("403 x", "AccessDenied", ""))), Permission),
-        (|asked| put(asked, |asked| Act::Close(asked.error("500 x", "InternalError", ""))), Server),
+        (
+            |asked| {
+                put(asked, |asked| Act::Close(asked.error("500 x", "InternalError", "Connection: close\r\n")))
+            },
+            Server,
+        ),
         (|asked| put(asked, |_| Act::Reset(Vec::new())), Reset),
         (|asked| put(asked, |_| Act::Send(text("307 x", "Location: http://127.0.0.1:1/\r\n", ""))), Redirect),
     ];

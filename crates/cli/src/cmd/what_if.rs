@@ -157,12 +157,11 @@ fn cache(asked: &CacheAsked) -> Result<Exit, Failure> {
 
 fn checkpoint(asked: &CheckpointAsked) -> Result<Exit, Failure> {
     let mut known = known(&asked.around)?;
-    let (state, of_record) = match asked.parameters {
-        Some(count) => (State::Parameters { count, bytes_each: asked.bytes_each }, None),
-        None => {
-            let (bytes, label) = known.checkpoint_bytes(asked.size)?;
-            (State::Bytes(bytes), label)
-        }
+    let (state, of_record) = if let Some(count) = asked.parameters {
+        (State::Parameters { count, bytes_each: asked.bytes_each }, None)
+    } else {
+        let (bytes, label) = known.checkpoint_bytes(asked.size)?;
+        (State::Bytes(bytes), label)
     };
     let question = Checkpoints {
         state,

@@ -52,7 +52,7 @@ fn writes_are_counted_read_again_and_change_no_data_that_is_read() {
 #[test]
 fn what_was_written_over_is_used_again_and_cleaned_away() {
     let bench = bench("");
-    let written = "disk: blocks of the dataset of 4.19 MB, again and again";
+    let written = "disk: blocks of the dataset of 4 MiB, again and again";
     let first = bench.run(&["run", "s.toml"]).exits(0);
     assert!(first.err.contains(written), "{}", first.err);
     bench.run(&["plan", "s.toml"]).exits(0).says(written);

@@ -116,7 +116,7 @@ fn a_budget_that_is_spent_lists_what_is_left() {
 #[test]
 fn what_is_kept_back_for_the_confirmation_leaves_half_of_the_budget_to_what_is_confirmed() {
     let cells: Vec<Cell> = [1, 2].map(cell).into();
-    let made = |kept_back| run_within(&cells, 1e9, (Some(2_000 * MS), kept_back), None).reps.len();
+    let made = |kept_back| run_within(&cells, 1e9, (Some(1_000 * MS), kept_back), None).reps.len();
     assert_eq!(made(0), 6);
     assert!((1..6).contains(&made(1_000)), "{}", made(1_000));
     assert_eq!(made(1_000), made(10_000));

@@ -283,10 +283,17 @@ fn paths_that_are_slowed_down() {
         "targets.b = { at = \"/mnt/b\", emulate = { profile = \"s3-like\" } }",
         "targets.b = { at = \"/mnt/b\", emulate = { faults = { stall = 0.1 } } }",
         "targets.b = { at = \"/mnt/b\", emulate = { seek = \"8ms\" } }\ncheckpoint.size = \"1 MiB\"",
-        "targets.b = { at = \"/mnt/b\", emulate = { seek = \"8ms\" } }\nneed.checkpoint = { bytes = \"8 MB\", within = \"5s\" }",
         "targets.b = { at = \"null:\", emulate = { seek = \"8ms\" } }",
         "targets.b = { at = \"az://train/b\", emulate = { seek = \"8ms\" } }",
     ]));
+}
+
+#[test]
+fn checkpoints_of_a_need_on_a_path_that_is_slowed_down() {
+    let need = r#"{ rate = "1 GB/s", checkpoint = { bytes = "8 MB", within = "5s" } }"#;
+    let text = with("targets.b = { at = \"/mnt/b\", emulate = { seek = \"8ms\" } }")
+        .replace("\"8xh100:resnet50\"", need);
+    insta::assert_snapshot!(refusal(&text, &[], |_| ()));
 }
 
 #[test]
