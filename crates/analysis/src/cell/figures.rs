@@ -95,7 +95,12 @@ impl Figures {
             ops_per_s,
             of_line: context.line_samples_per_s.map(|line| samples_per_s.mean / line),
             latency,
-            phases: phases(&merged),
+            // The time in which a checkpoint is written is no phase of a request.
+            phases: if context.cell.operation == feed::Operation::Checkpoint {
+                Vec::new()
+            } else {
+                phases(&merged)
+            },
             paced,
             mix: MixFigures::of(context.cell, used, context.error),
             training,
