@@ -124,7 +124,7 @@ fn say_all(word: &str, lines: &[String], otherwise: &str) {
 #[derive(Default)]
 struct Writes {
     data: Vec<Write>,
-    /// What is written while it is measured: checkpoints, copies and blocks, in words, each once.
+    /// What is written while it is measured: checkpoints, copies and what is written over, in words, each once.
     measuring: Vec<String>,
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use feed::units::{counted_noun, format_bytes, format_duration_ns};
-use plan::{DatasetSpec, Limit, Plan};
+use plan::{DatasetSpec, Limit, Operation, Plan};
 
 /// What ceilings and the set-up of a repetition take, roughly.
 pub(crate) const OVERHEAD_NS: u64 = 150_000_000;
@@ -161,13 +161,17 @@ pub(crate) fn checkpoints(plan: &Plan) -> impl Iterator<Item = String> + '_ {
 
 /// What loads write over, target by target.
 pub(crate) fn overwrites(plan: &Plan) -> impl Iterator<Item = String> + '_ {
-    let writes = |cell: &&plan::Cell| matches!(cell.task, plan::Task::Write(_) | plan::Task::Mix(_));
-    let places: BTreeSet<(usize, usize)> =
-        plan.cells.iter().filter(writes).map(|cell| (cell.target, cell.dataset)).collect();
-    places.into_iter().map(|(target, dataset)| {
+    let parts = |cell: &plan::Cell| if cell.operation() == Operation::WriteFile { "files" } else { "blocks" };
+    // What an emulated server holds takes none of the user's disk.
+    let keeps = |target: &plan::Target| !target.is_served_here() && target.config.is_storage();
+    let writes = plan.cells.iter().filter(|cell| cell.operation().writes_over());
+    let writes = writes.filter(move |cell| keeps(&plan.targets[cell.target]));
+    let places: BTreeSet<(usize, usize, &str)> =
+        writes.map(|cell| (cell.target, cell.dataset, parts(cell))).collect();
+    places.into_iter().map(|(target, dataset, parts)| {
         let bytes = plan.datasets[dataset].total_bytes().map(|bytes| format!(" of {}", format_bytes(bytes)));
         format!(
-            "{}: blocks of the dataset{}, again and again for as long as it is measured; it grows by nothing",
+            "{}: {parts} of the dataset{}, again and again for as long as it is measured; it grows by nothing",
             plan.targets[target].name,
             bytes.unwrap_or_default(),
         )

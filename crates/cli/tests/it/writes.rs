@@ -92,7 +92,11 @@ fn whole_files_are_written_anew_beside_blocks_and_reads_and_nothing_else_is_left
     let bench = bench(r#"operation = ["read", "write", "write_file"], "#);
     bench.run(&["prepare", "s.toml"]).exits(0);
     let before = bytes(&bench);
-    bench.run(&["run", "s.toml"]).exits(0).says("files written anew");
+    let ran = bench.run(&["run", "s.toml"]).exits(0).says("files written anew");
+    for parts in ["blocks", "files"] {
+        let written = format!("disk: {parts} of the dataset of 4 MiB, again and again");
+        assert!(ran.err.contains(&written), "{}", ran.err);
+    }
     let after = bytes(&bench);
     // The read files, those that are written over, and no file of another name.
     assert!(before.len() == 128 && after.keys().eq(before.keys()));
