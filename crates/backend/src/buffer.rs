@@ -11,6 +11,9 @@ use plan::{BUFFER_ALIGN_BYTES, HUGE_PAGE_BYTES, Pages, arena_bytes};
 /// Of Linux on every machine; the `libc` crate knows it for glibc alone.
 const MADV_COLLAPSE: libc::c_int = 25;
 
+/// All that is used is touched at once; a reservation would charge the slack as well. Miri does not know the flag.
+const UNRESERVED: libc::c_int = if cfg!(miri) { 0 } else { libc::MAP_NORESERVE };
+
 /// Why the buffers of a queue could not be allocated.
 #[derive(Debug, thiserror::Error)]
 pub enum ArenaError {
@@ -86,8 +89,7 @@ impl Arena {
                 std::ptr::null_mut(),
                 mapping_bytes,
                 libc::PROT_READ | libc::PROT_WRITE,
-                // All that is used is touched below, at once; a reservation would charge the slack as well.
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | UNRESERVED,
                 -1,
                 0,
             )
@@ -135,6 +137,10 @@ impl Arena {
     }
 
     fn advise(&self, used: usize, advice: libc::c_int) -> io::Result<()> {
+        // Miri takes no advice.
+        if cfg!(miri) {
+            return Ok(());
+        }
         // SAFETY: the range lies inside the mapping; no advice that is given changes its content.
         let result = unsafe { libc::madvise(self.base.as_ptr().cast(), used, advice) };
         if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
@@ -233,12 +239,14 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "its pages are none of the kernel's")]
     fn base_buffers_have_no_huge_page_whatever_the_machine_gives_by_itself() {
         let arena = Arena::new(8, 1 << 20).unwrap();
         assert_eq!(arena.huge_bytes().unwrap(), 0);
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "its pages are none of the kernel's")]
     fn huge_buffers_are_huge_to_the_last_byte_or_refused() {
         match Arena::of_pages(3, 5000, Pages::Huge) {
             Ok(arena) => assert_eq!(arena.huge_bytes().unwrap(), HUGE_PAGE_BYTES),

@@ -1,14 +1,16 @@
 //! Runs that were interrupted, and are gone on with.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::faults::signal;
-use crate::harness::{Bench, DISK, REP, by_count, edit_reps, measured, until, wait};
+use crate::harness::{Bench, DISK, REP, by_count, edit_reps, finish, measured, until, wait};
 
 /// Two cells, each measured in so many rounds that most are still to come when the first repetitions are recorded.
 const ROUNDS: u64 = 12;
@@ -110,6 +112,81 @@ fn a_run_that_is_killed_two_hundred_times_is_whole() {
     }
     bench.run(&["run", "--resume", &folder]).exits(0);
     is_whole(&bench, rounds);
+}
+
+/// A preloaded library that refuses one call for memory, the `REFUSED`th of the process, and writes to `CALLS` how many there were.
+const REFUSES: &str = r#"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
+static atomic_long calls, refused;
+
+__attribute__((constructor)) static void begin(void) {
+    if (getenv("REFUSED")) refused = atol(getenv("REFUSED"));
+}
+__attribute__((destructor)) static void end(void) {
+    if (getenv("CALLS")) dprintf(open(getenv("CALLS"), O_WRONLY | O_CREAT | O_TRUNC, 0600), "%ld", calls);
+}
+static int is_refused(void) { return ++calls == refused; }
+void *malloc(size_t size) { return is_refused() ? NULL : __libc_malloc(size); }
+void *calloc(size_t count, size_t size) { return is_refused() ? NULL : __libc_calloc(count, size); }
+void *realloc(void *old, size_t size) { return is_refused() ? NULL : __libc_realloc(old, size); }
+int posix_memalign(void **out, size_t align, size_t size) {
+    return is_refused() || !(*out = __libc_memalign(align, size)) ? ENOMEM : 0;
+}
+"#;
+
+/// At so many calls of a run, from its first to its last.
+const REFUSALS: u64 = 100;
+
+#[test]
+#[ignore = "takes minutes, and needs a C compiler; for a nightly run"]
+fn memory_that_is_refused_costs_no_more_than_a_kill() {
+    let rounds = 2;
+    let bench = bench_of("64 KiB", rounds);
+    bench.write("refuses.c", REFUSES);
+    let (source, library) = (bench.path("refuses.c"), bench.path("refuses.so"));
+    let compiled =
+        Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([&library, &source]).status().unwrap();
+    assert!(compiled.success());
+    let with_library = |bench: &Bench, name: &str, value: &OsStr| {
+        let mut command = bench.command(&["run", "s.toml"]);
+        command.env("LD_PRELOAD", &library).env(name, value);
+        finish(command)
+    };
+    let counted = bench.path("calls");
+    with_library(&bench, "CALLS", counted.as_os_str()).exits(0);
+    let calls: u64 = fs::read_to_string(counted).unwrap().parse().unwrap();
+
+    let (mut died, mut recorded) = (0, 0);
+    for at in (0..REFUSALS).map(|part| 1 + part * calls / REFUSALS) {
+        let bench = bench_of("64 KiB", rounds);
+        let ended = with_library(&bench, "REFUSED", at.to_string().as_ref());
+        died += u32::from(ended.code.is_none());
+        if bench.lines_so_far().is_empty() {
+            fs::remove_dir_all(bench.path("results")).ok();
+            bench.run(&["run", "s.toml"]).exits(0);
+        } else {
+            recorded += 1;
+            let before = bench.lines_so_far();
+            let folder = bench.run_folder().to_str().unwrap().to_owned();
+            let again = bench.run(&["run", "--resume", &folder]);
+            // It may have been refused behind the last repetition.
+            assert!(again.code == Some(0) || again.err.contains("nothing is missing"), "at {at}: {again:?}");
+            assert!(
+                bench.lines_so_far().starts_with(before.trim_end_matches(|byte| byte != '\n')),
+                "at {at}"
+            );
+        }
+        is_whole(&bench, rounds);
+        bench.run(&["clean", "s.toml", "--yes"]).exits(0);
+        assert!(bench.data_files().is_empty(), "at {at}");
+    }
+    assert!(died > 0 && recorded > 0, "{died} of {REFUSALS} runs died, {recorded} left a record");
 }
 
 #[test]
