@@ -18,11 +18,11 @@ perf *ARGS:
 test-versus:
     cargo test --manifest-path versus/Cargo.toml --target-dir target
 
-# The tests of the Python package, by the executable of a release build and the Python that is named. Those of PyTorch, Lightning
-# and transformers run where these are installed, and say so where not.
+# The tests of the Python package, by an executable and the Python that is named. Those of PyTorch, Lightning and transformers run
+# where these are installed, and say so where not.
 python PYTHON="python3":
-    cargo build --release -p feedline -p truth
-    cd python && FEEDLINE="$PWD/../target/release/feedline" {{PYTHON}} -m unittest discover --top-level-directory . --start-directory tests
+    folder=$(.ci/executables) && cd python && FEEDLINE="$folder/feedline" \
+        {{PYTHON}} -m unittest discover --top-level-directory . --start-directory tests
 
 # feedline against fio, in turn, judged from outside: `just versus` for all cases, or names. Needs fio and a quiet machine.
 versus *ARGS:
@@ -52,10 +52,7 @@ schema:
 
 # How often a verdict is wrong, by storages of known truth, for the book. Fails above the bounds.
 truth *ARGS:
-    # With the executable that the book and the quick start need: alone it would ask for other features of what both use, and
-    # half of that would be built twice.
-    cargo build --release -p feedline -p truth
-    target/release/truth --worlds 2000 --markdown docs/src/generated/how-often-wrong.md {{ARGS}}
+    folder=$(.ci/executables) && "$folder/truth" --worlds 2000 --markdown docs/src/generated/how-often-wrong.md {{ARGS}}
 
 # Everything that is shipped, into target/packages: wheels, source, archives, deb, RPM, image; for other targets where named.
 dist *TARGETS:
@@ -94,8 +91,8 @@ nightly:
     cargo test --workspace --release --test it -- --ignored --exact \
         whole::a_folder_of_a_million_files_is_opened_looked_at_and_listed resume::a_run_that_is_killed_two_hundred_times_is_whole
     SANITIZER=address fuzz/run 300
-    cargo build --release -p feedline -p truth
-    target/release/truth --worlds 100000 --from 1000000
+    folder=$(.ci/executables) && "$folder/truth" --worlds 100000 --from 1000000
+    .ci/quickstart
     # One test plays them all, and may take longer than any of the fast gate.
     FEEDLINE_TEST_LIMIT_S=14400 FEEDLINE_SEEDS=10000 cargo test --workspace --release --test it disturbed
     just perf

@@ -3,10 +3,10 @@
 # give the same bytes, so CI runs this and compares.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cargo build --release --quiet -p feedline -p truth
+built=$(.ci/executables)
 # As its tests left it: it only shows what is there.
 cargo build --quiet --manifest-path versus/Cargo.toml --target-dir target
-feedline=target/release/feedline
+feedline=$built/feedline
 generated=docs/src/generated
 for run in results/*/run.json; do
     folder=$(dirname "$run")
@@ -48,7 +48,7 @@ part checkpoint checkpoint-costs "checkpoints" "training with checkpoints"
 "$feedline" what-if copy --from results/stage-or-stream >"$generated/what-if-copy.txt"
 "$feedline" what-if readers --from results/training-throttled >"$generated/what-if-readers.txt"
 "$feedline" claims --markdown >"$generated/claims.md"
-target/release/truth --causes "$generated/causes.md"
+"$built/truth" --causes "$generated/causes.md"
 "$feedline" compare results/engines >"$generated/engines.txt"
 "$feedline" compare results/engines --format svg >"$generated/engines-shift.svg"
 "$feedline" history results/nightly >"$generated/nightly.txt"
