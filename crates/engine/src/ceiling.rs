@@ -200,15 +200,13 @@ pub(crate) fn costliest<'a>(
 ) -> usize {
     let cheap = |index: &usize| {
         let (cell, data) = of(*index);
-        match shape.queue_depth {
+        if shape.queue_depth.is_some() {
             // A turn of the queue costs more for each operation where there are few.
-            Some(_) => (0, cell.queue_depth, cell.block_bytes),
-            // More bytes are further away; of as many, the deepest queue has most operations.
-            None => {
-                let into_bytes = Copied::of(cell, data).map_or(0, |copied| copied.into_bytes);
-                (u64::MAX - into_bytes, u32::MAX - cell.queue_depth, cell.block_bytes)
-            }
+            return (0, cell.queue_depth, cell.block_bytes);
         }
+        // More bytes are further away; of as many, the deepest queue has most operations.
+        let into_bytes = Copied::of(cell, data).map_or(0, |copied| copied.into_bytes);
+        (u64::MAX - into_bytes, u32::MAX - cell.queue_depth, cell.block_bytes)
     };
     cells.iter().copied().min_by_key(cheap).unwrap_or_default()
 }
