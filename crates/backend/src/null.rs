@@ -3,7 +3,8 @@
 //! It measures the client itself. Its throughput is the ceiling that every other figure of a run is held
 //! against, and the cost of the whole worker loop is what its benchmark reports.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use dataset::{Key, Objects};
 use rustix::time::Timespec;
@@ -13,35 +14,35 @@ use crate::{
     Request, Residency, Stamps, Store, StoreError,
 };
 
-/// Bytes that are copied from, more than the caches of a processor hold: a page cache is read from memory.
-// Server processors have last-level caches of up to several hundred MiB; where all of this fits, the ceiling of
-// copies is too high, which makes the client look faster than it is. Twice as much would be missed by small machines.
-const SOURCE_BYTES: usize = 256 << 20;
-
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Shared by all queues that copy, and gone with the last of them: what it held would be missing from the page cache that
-/// is measured next, where a limit is set to the memory of this process.
-static SOURCE: Mutex<Weak<Vec<u8>>> = Mutex::new(Weak::new());
-
-/// The memory that copying queues read from. A caller that opens one queue after another holds it meanwhile, so that it is
-/// allocated once.
-pub fn source() -> Arc<Vec<u8>> {
-    let mut shared = SOURCE.lock().unwrap_or_else(PoisonError::into_inner);
-    shared.upgrade().unwrap_or_else(|| {
-        // Not zeros: the allocator would hand out pages that are all mapped to one zero page, which fits every cache.
-        let made = Arc::new(vec![0x5a; SOURCE_BYTES]);
-        *shared = Arc::downgrade(&made);
-        made
-    })
-}
+/// The golden ratio, in units of 2^-64: its multiples fall far from each other in a unit, however many there are.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A storage without data.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Default)]
 pub struct NullStore {
-    /// Copy each read into its buffer, as a read through the page cache must; direct I/O moves no byte by
-    /// processor.
-    pub copies: bool,
+    /// What its queues copy from; empty where they copy nothing.
+    source: Arc<Vec<u8>>,
+    /// Queues that were opened.
+    queues: AtomicU64,
+}
+
+impl NullStore {
+    /// One that copies each read into its buffer out of `source_bytes` of memory, which it holds as long as it lives: a read
+    /// through the page cache must be copied, and direct I/O moves no byte by processor.
+    pub fn copying(source_bytes: u64) -> Self {
+        // Not zeros: the allocator would hand out pages that are all mapped to one zero page, which fits every cache.
+        Self { source: Arc::new(vec![0x5a; source_bytes as usize]), queues: AtomicU64::new(0) }
+    }
+
+    /// Where the next queue begins to copy.
+    fn begins(&self) -> usize {
+        // Apart from those before it: queues that went through the memory side by side would find what the first of them
+        // has just brought into a cache.
+        let turn = self.queues.fetch_add(1, Ordering::Relaxed).wrapping_mul(GOLDEN);
+        ((u128::from(turn) * self.source.len() as u128) >> 64) as usize
+    }
 }
 
 impl Store for NullStore {
@@ -69,15 +70,12 @@ impl Store for NullStore {
     }
 
     fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
-        // Held by the queue: a run of several ceilings opens one queue after the other and would fill it anew each
-        // time (see `source`).
-        let source = if self.copies { source() } else { Arc::default() };
         Ok(Box::new(NullQueue {
             clock: spec.clock.clone(),
             depth: spec.depth as usize,
             block_bytes: spec.block_bytes,
-            source,
-            next: 0,
+            source: Arc::clone(&self.source),
+            next: self.begins(),
             ended: Vec::with_capacity(spec.depth as usize),
         }))
     }
@@ -185,5 +183,22 @@ impl IoQueue for NullQueue {
     fn close(mut self: Box<Self>, _until_ns: u64, done: &mut Vec<Completion>) -> u32 {
         done.append(&mut self.ended);
         0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queues_that_copy_begin_far_from_each_other() {
+        let store = NullStore::copying(1 << 20);
+        for queues in 1..=16_usize {
+            let mut begins: Vec<usize> = (0..queues).map(|_| store.begins()).collect();
+            begins.sort_unstable();
+            let round = begins[0] + (1 << 20);
+            let apart = begins.iter().zip(begins[1..].iter().chain([&round])).map(|(one, next)| next - one);
+            assert!(apart.min() > Some((1 << 20) / queues / 3), "{begins:?}");
+        }
     }
 }

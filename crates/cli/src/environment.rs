@@ -6,7 +6,7 @@
 mod machine;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use record::{Captured, Environment, Limit, LoadAverage};
 
@@ -69,6 +69,29 @@ fn usable_memory_of(root: &Path, machine_bytes: u64) -> u64 {
         Ok(Limit::At(bytes)) => machine_bytes.min(bytes),
         Ok(Limit::Unlimited) | Err(_) => machine_bytes,
     }
+}
+
+/// The largest last-level cache of a processor of this machine, bytes; `None` where the kernel does not say.
+pub(crate) fn cache_bytes() -> Option<u64> {
+    cache_bytes_of(Path::new("/"))
+}
+
+fn cache_bytes_of(root: &Path) -> Option<u64> {
+    let folders = |path: &Path, name: &'static str| {
+        let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+        let numbered = move |path: &PathBuf| {
+            let number = path.file_name()?.to_str()?.strip_prefix(name)?;
+            number.parse::<u32>().ok()
+        };
+        entries.map(|entry| entry.path()).filter(move |path| numbered(path).is_some())
+    };
+    let caches = folders(&root.join(CPU), "cpu").flat_map(|cpu| folders(&cpu.join("cache"), "index"));
+    let bytes = |cache: PathBuf| {
+        let size = std::fs::read_to_string(cache.join("size")).ok()?;
+        size.trim().strip_suffix('K')?.parse::<u64>().ok()?.checked_mul(1024)
+    };
+    // The largest of a processor is its last: each level holds more than the one before it.
+    caches.filter_map(bytes).max()
 }
 
 /// Beyond 1024 processors the kernel refuses the fixed-size set, and the standard library's count stands in.
@@ -401,6 +424,21 @@ mod tests {
         ] {
             assert!(json[name]["unavailable"].is_string(), "{name}: {}", json[name]);
         }
+    }
+
+    #[test]
+    fn the_last_level_cache_is_the_largest_of_any_processor() {
+        let cache = |cpu, index, size| (format!("{CPU}/cpu{cpu}/cache/index{index}/size"), size);
+        let files = [
+            cache(0, 0, "32K\n"),
+            cache(0, 3, "32768K\n"),
+            cache(12, 2, "1024K\n"),
+            cache(12, 3, "98304K\n"),
+            (format!("{CPU}/cpufreq/cache/index0/size"), "999999K\n"),
+        ];
+        let root = machine(&files.each_ref().map(|(path, size)| (path.as_str(), *size)));
+        assert_eq!(cache_bytes_of(root.path()), Some(96 << 20));
+        assert_eq!(cache_bytes_of(machine(&[]).path()), None);
     }
 
     #[test]

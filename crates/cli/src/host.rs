@@ -18,12 +18,18 @@ pub(crate) fn facts(paths: &[String]) -> HostFacts {
     HostFacts {
         cores: environment::usable_cores(),
         memory_bytes: environment::usable_memory_bytes(),
+        cache_bytes: environment::cache_bytes(),
         open_files_max: getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX),
         // By making a ring: sysctls and versions do not tell what a seccomp filter forbids.
         io_uring: backend_file::probe_io_uring().map_err(|error| error.to_string()),
         paths: paths.iter().map(|at| (at.clone(), path_facts(at))).collect::<BTreeMap<_, _>>(),
         order: None,
     }
+}
+
+/// Memory that reads of the null target are copied from here, bytes.
+pub(crate) fn copy_source_bytes() -> u64 {
+    plan::copy_source_bytes(environment::cache_bytes(), environment::usable_memory_bytes())
 }
 
 /// The bytes of a list of files, no more than show that it has too many.

@@ -203,7 +203,7 @@ fn untimed(config: &BackendConfig) -> Engine {
 
 fn store(config: &BackendConfig, engine: Engine) -> Result<SharedStore, StoreError> {
     Ok(match (config, engine) {
-        (BackendConfig::Null, _) => Arc::new(NullStore { copies: false }),
+        (BackendConfig::Null, _) => Arc::new(NullStore::default()),
         (BackendConfig::File { root }, Engine::IoUring) => Arc::new(FileStore::uring(root)),
         (BackendConfig::File { root }, Engine::Mmap) => Arc::new(FileStore::mmap(root)),
         (BackendConfig::File { root }, _) => Arc::new(FileStore::pread(root)),

@@ -268,6 +268,7 @@ impl<'a> Session<'a> {
         let settings = BenchSettings {
             measure,
             cores: *cores,
+            copy_source_bytes: host::copy_source_bytes(),
             rank: self.share(),
             searches: self.so_far.run.size.is_some(),
             variant: self.so_far.run.variant.as_ref().map_or("base", |variant| &variant.name).to_owned(),

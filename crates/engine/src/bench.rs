@@ -1,16 +1,17 @@
 //! A whole run: ceilings, interleaved repetitions, confirmation.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use backend::null::NullStore;
 use backend::{Clock, SharedStore, Store};
 use dataset::Data;
 use plan::{Cell, Limit, Load, Measure, Operation, Share, Task};
 use record::{Ceiling, NotRun, Outage, Outcome, Rep, RepIntervals, Reread, Role, Trained, counter};
 
-use crate::ceiling::{self, Shape};
+use crate::ceiling;
 use crate::checkpoint::Destination;
 use crate::copy::Copies;
 use crate::outage::{self, Sign, Waited};
@@ -57,6 +58,8 @@ pub struct BenchSettings {
     pub measure: Measure,
     /// Processors this process may use.
     pub cores: u32,
+    /// Memory that reads of the null target are copied from, bytes.
+    pub copy_source_bytes: u64,
     /// This process among those of the run.
     pub rank: Share,
     /// Whether single repetitions are asked for, by a search: each then reads on in an epoch of its own.
@@ -76,6 +79,7 @@ impl BenchSettings {
         Self {
             measure,
             cores,
+            copy_source_bytes: 1 << 20,
             rank: Share::WHOLE,
             searches: false,
             variant: "base".to_owned(),
@@ -183,7 +187,8 @@ impl<'a> Bench<'a> {
     ) -> Self {
         // A mistake of the caller's: with fewer setups, a cell would silently read another's storage.
         assert_eq!(cells.len(), setups.len(), "every cell has a setup");
-        let cost_ns = estimated_cost_ns(&settings.measure);
+        let least_ns = settings.measure.warmup_ns + OVERHEAD_NS;
+        let cost_ns = planned_cost_ns(&settings.measure).unwrap_or(least_ns);
         Self {
             cells,
             setups,
@@ -253,32 +258,38 @@ impl<'a> Bench<'a> {
         chosen: &[usize],
         emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut shapes: BTreeMap<Shape, Vec<usize>> = BTreeMap::new();
         // What is written is filled once, and what a copy can do is decided by two storages: the client's own part of
         // either has no ceiling.
         let has_ceiling = |cell: &Cell| {
             !matches!(cell.task, Task::Copy(_) | Task::Checkpoint(_))
                 && cell.part_of(self.settings.rank).is_some()
         };
-        for index in chosen.iter().filter(|index| has_ceiling(&self.cells[**index])) {
-            let shape = Shape::of(&self.cells[*index], &self.setups[*index].data);
-            shapes.entry(shape).or_default().push(*index);
-        }
-        // 256 MiB, which are filled once for all ceilings and gone before the first repetition: they would be missing
-        // from the page cache of a limited process.
-        let _source = shapes.keys().any(|shape| shape.copies).then(backend::null::source);
+        let chosen = chosen.iter().copied().filter(|index| has_ceiling(&self.cells[*index]));
+        let shapes =
+            ceiling::shapes(chosen.map(|index| (index, &self.cells[index], &*self.setups[index].data)));
+        let cells = shapes.values().map(Vec::len).sum::<usize>() as u64;
+        let window_ns = ceiling::window_ns(self.planned_ns(cells), shapes.len() as u64);
+        let plain: SharedStore = Arc::new(NullStore::default());
+        // Made for the first shape that copies, of which all are behind the others, and gone before the first repetition: it
+        // would be missing from the page cache of a limited process.
+        let mut copying: Option<SharedStore> = None;
         for (shape, cells) in shapes {
             if self.stopped() {
                 break;
             }
             let names: Vec<String> = cells.iter().map(|index| self.cells[*index].slug.clone()).collect();
-            // That which needs the least memory stands for all: what they cost is the same.
-            let smallest = cells.iter().copied().min_by_key(|index| self.cells[*index].buffers_bytes());
-            let stands = smallest.unwrap_or(cells[0]);
+            let store = if shape.copies {
+                let bytes = self.settings.copy_source_bytes;
+                copying.get_or_insert_with(|| Arc::new(NullStore::copying(bytes)))
+            } else {
+                &plain
+            };
+            let of = |index: usize| (&self.cells[index], &*self.setups[index].data);
+            let stands = RepSpec { store, ..self.spec(ceiling::costliest(shape, &cells, of), 0) };
             // A shape that cannot even run on the null target fails as a repetition, where the reason is kept.
             let measure = || {
                 self.was_suspended();
-                ceiling::measure(shape, &self.spec(stands, 0), Vec::clone(&names))
+                ceiling::measure(shape, &stands, window_ns, Vec::clone(&names))
             };
             let mut measured = measure();
             for _ in 0..outage::AGAIN_MAX {
@@ -671,6 +682,14 @@ impl<'a> Bench<'a> {
         Some(all.iter().sum::<f64>() / all.len() as f64)
     }
 
+    /// What the repetitions of so many cells take, as planned; `None` where the storage decides it.
+    fn planned_ns(&self, cells: u64) -> Option<u64> {
+        let measure = &self.settings.measure;
+        let each_ns = planned_cost_ns(measure)?;
+        let all_ns = each_ns.saturating_mul(cells).saturating_mul(u64::from(measure.repetitions));
+        Some(all_ns.min(measure.budget_ns.unwrap_or(u64::MAX)))
+    }
+
     fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -690,12 +709,12 @@ fn utilization(trained: &Trained) -> Option<f64> {
     mean.is_finite().then_some(mean)
 }
 
-/// What one repetition takes, before any was made.
-fn estimated_cost_ns(measure: &Measure) -> u64 {
+/// What one repetition takes, before any was made; `None` where the storage decides it.
+fn planned_cost_ns(measure: &Measure) -> Option<u64> {
     let window_ns = match measure.limit {
         Limit::Duration { duration_ns } => duration_ns,
         Limit::Steps { otherwise_ns, .. } => otherwise_ns,
-        Limit::Bytes { .. } | Limit::Epochs { .. } => 0,
+        Limit::Bytes { .. } | Limit::Epochs { .. } => return None,
     };
-    measure.warmup_ns + window_ns + OVERHEAD_NS
+    Some(measure.warmup_ns + window_ns + OVERHEAD_NS)
 }

@@ -115,6 +115,11 @@ impl Cell {
         (rank.index < of).then_some(Share { of, ..rank })
     }
 
+    /// Whether a processor copies what it reads, from the page cache or a socket; a direct read of a device moves by itself.
+    pub fn copies(&self) -> bool {
+        (self.cache != Cache::Bypass || self.connections > 0) && self.operation().reads_bytes()
+    }
+
     /// The operation of its task.
     pub fn operation(&self) -> Operation {
         self.task.operation()

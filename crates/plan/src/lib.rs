@@ -29,7 +29,7 @@ mod training;
 
 pub use access::{Access, Streams};
 pub use backend::{Advice, BackendConfig, Capabilities, Engine, OnUnavailable, Registered, lies_within};
-pub use buffers::{BUFFER_ALIGN_BYTES, HUGE_PAGE_BYTES, arena_bytes};
+pub use buffers::{BUFFER_ALIGN_BYTES, HUGE_PAGE_BYTES, arena_bytes, copy_source_bytes};
 pub use cell::{Axis, Cell};
 pub use charged::Charged;
 pub use checkpoint::{Checkpoint, JobCheckpoints, Saving};

@@ -22,6 +22,7 @@ fn host(at: &str) -> HostFacts {
     HostFacts {
         cores: 16,
         memory_bytes: 64 << 30,
+        cache_bytes: Some(32 << 20),
         open_files_max: 1 << 20,
         io_uring: Ok(()),
         order: None,

@@ -13,6 +13,8 @@ pub struct HostFacts {
     pub cores: u32,
     /// Memory that this process may use, bytes.
     pub memory_bytes: u64,
+    /// Last-level cache that one processor has, bytes; `None` where the machine does not say.
+    pub cache_bytes: Option<u64>,
     /// Files that this process may have open.
     pub open_files_max: u64,
     /// Whether io_uring can be used; if not, which limit forbids it and what to do.

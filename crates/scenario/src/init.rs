@@ -69,7 +69,7 @@ pub fn check_shape(text: &str) -> Result<(), Diagnostics> {
     let host =
         // As much of everything as there can be, but one core: the number of cores allows nothing, and sets
         // only defaults.
-        HostFacts { cores: 1, memory_bytes: u64::MAX, open_files_max: u64::MAX, io_uring: Ok(()), paths, order: None };
+        HostFacts { cores: 1, memory_bytes: u64::MAX, cache_bytes: None, open_files_max: u64::MAX, io_uring: Ok(()), paths, order: None };
     resolve(&scenario, &host).map(drop)
 }
 

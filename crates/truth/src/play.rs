@@ -156,6 +156,7 @@ pub(crate) fn resolve(name: &str, text: String, overrides: &[String]) -> Result<
     let host = HostFacts {
         cores: CORES,
         memory_bytes: 1 << 36,
+        cache_bytes: Some(32 << 20),
         open_files_max: 1 << 20,
         io_uring: Ok(()),
         order: None,

@@ -22,9 +22,9 @@ fn objects() -> Arc<Objects> {
 
 #[test]
 fn the_null_backend_conforms() {
-    for copies in [false, true] {
+    for store in [NullStore::default(), NullStore::copying(10_000)] {
         let fixture = Fixture {
-            store: Arc::new(NullStore { copies }),
+            store: Arc::new(store),
             objects: objects(),
             seed: None,
             caches: vec![Cache::Bypass],

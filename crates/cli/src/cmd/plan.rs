@@ -13,7 +13,7 @@ use record::AxisWords;
 
 use crate::args::InputArgs;
 use crate::exit::{Exit, Failure};
-use crate::{cost, data, launched, load, open, output};
+use crate::{cost, data, host, launched, load, open, output};
 
 pub(crate) use line::words as line_words;
 
@@ -28,8 +28,6 @@ pub(crate) fn plan(args: &InputArgs) -> Result<Exit, Failure> {
 }
 
 fn describe(plan: &Plan) -> String {
-    // The most, not the sum: cells follow one another.
-    let buffers = plan.cells.iter().map(plan::Cell::buffers_bytes).max().unwrap_or(0);
     let mut rows = vec![("need", need(plan)), ("line", line::words(plan))];
     rows.extend(plan.need.loader_depth.map(|depth| ("loader", loader(plan, depth))));
     rows.extend(plan.targets.iter().map(|target| ("target", place(target))));
@@ -43,7 +41,7 @@ fn describe(plan: &Plan) -> String {
             "time",
             format!("{}{}", cost::time(plan), if writes(plan) { ", and the writing of data" } else { "" }),
         ),
-        ("memory", format!("{} of buffers at most, of {} pages", format_bytes(buffers), pages(plan))),
+        ("memory", memory(plan, host::copy_source_bytes())),
         ("privileges", privileges(plan)),
         ("plan", hash(plan)),
     ]);
@@ -52,6 +50,18 @@ fn describe(plan: &Plan) -> String {
     );
     let rows = rows.into_iter().map(|(name, value)| format!("{name:<11}{value}\n"));
     rows.chain(plan.cells.iter().map(cell)).collect()
+}
+
+/// What is held at once, at most; `source_bytes` are those of what ceilings are copied from.
+fn memory(plan: &Plan, source_bytes: u64) -> String {
+    // The most, not the sum: cells follow one another.
+    let buffers = plan.cells.iter().map(plan::Cell::buffers_bytes).max().unwrap_or(0);
+    let source = if plan.cells.iter().any(plan::Cell::copies) {
+        format!(", and {} while its own ceilings are measured", format_bytes(source_bytes))
+    } else {
+        String::new()
+    };
+    format!("{} of buffers at most, of {} pages{source}", format_bytes(buffers), pages(plan))
 }
 
 /// `base`, `base or huge`.

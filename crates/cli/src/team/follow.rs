@@ -29,6 +29,7 @@ pub(super) fn follow(ready: &Ready, meeting: &Meeting, searches: bool) -> Result
     let settings = BenchSettings {
         measure: plan.measure.clone(),
         cores: *cores,
+        copy_source_bytes: host::copy_source_bytes(),
         rank: meeting.share(),
         searches,
         variant: "base".to_owned(),

@@ -96,7 +96,7 @@ fn who_takes_no_part_has_no_ceiling_to_measure() {
     let cells = [Cell { ranks: Some(2), ..cell(1) }, Cell { ranks: Some(3), ..cell(1) }, cell(1)];
     // The null target takes no time on a virtual clock, and its window would never end.
     let clock = Clock::real();
-    let setups = vec![setup(Arc::new(NullStore { copies: false }), 1e9); cells.len()];
+    let setups = vec![setup(Arc::new(NullStore::default()), 1e9); cells.len()];
     let measured = |rank: u32| {
         let settings = settings(Limit::Duration { duration_ns: MS }, 1);
         let settings = BenchSettings { rank: Share { index: rank, of: PROCESSES }, ..settings };

@@ -221,12 +221,18 @@ pub(super) fn resources(
     problems: &mut Problems,
 ) {
     let place = load.schedule.depth_span.unwrap_or(target.at());
-    let largest = cells.iter().max_by_key(|cell| cell.buffers_bytes());
+    let source_bytes = plan::copy_source_bytes(host.cache_bytes, host.memory_bytes);
+    let largest = cells.iter().max_by_key(|cell| cell.memory_bytes(source_bytes));
     // Half: the other half is for the page cache, batches and whatever else runs. Beyond it the kernel
     // begins to reclaim what is measured.
-    if let Some(cell) = largest.filter(|cell| cell.buffers_bytes() > host.memory_bytes / 2) {
+    if let Some(cell) = largest.filter(|cell| cell.memory_bytes(source_bytes) > host.memory_bytes / 2) {
+        let source = if cell.copies() {
+            format!(", and {} what its ceiling is copied from", feed::format_bytes(source_bytes))
+        } else {
+            String::new()
+        };
         let message = format!(
-            "the buffers of a cell take {}, more than half of the memory ({})",
+            "the buffers of a cell take {}{source}, more than half of the memory ({})",
             feed::format_bytes(cell.buffers_bytes()),
             feed::format_bytes(host.memory_bytes)
         );

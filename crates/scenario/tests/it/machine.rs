@@ -8,6 +8,7 @@ pub(crate) fn machine(paths: &[String]) -> HostFacts {
     HostFacts {
         cores: 16,
         memory_bytes: 64 << 30,
+        cache_bytes: Some(32 << 20),
         open_files_max: 4096,
         io_uring: Ok(()),
         order: Some(Ok(b"a/1\nb/2\na/3\n".to_vec())),

@@ -575,6 +575,8 @@ fn limits_of_the_machine() {
             |_| (),
         ),
         refusal(&with(""), &[], |host| host.memory_bytes = 64 << 20),
+        // Direct reads fit into as much: nothing is copied to find their ceiling.
+        refusal(&with("load.cache = [\"warm\", \"bypass\"]"), &[], |host| host.memory_bytes = 160 << 20),
         refusal(&with("load.queue_depth = [8, 64]"), &[], |host| host.open_files_max = 64),
     ];
     insta::assert_snapshot!(shown.join("\n------\n"));
