@@ -238,7 +238,7 @@ pub(crate) fn add_flags_of_run(
         let reason = one.reason.lines().next().unwrap_or_default().to_owned();
         flags.insert(0, Flag::NotLookedAt { reason });
     }
-    flags.extend(lines.ends.iter().flat_map(|end| validity::second_reading(end, &reps.used)));
+    flags.extend(lines.rereads.iter().flat_map(|again| validity::second_reading(again, &reps.used)));
     let system = SystemFigures::of_reps(&reps.used, context.cell);
     flags.extend(validity::not_from_storage(context, system.as_ref()));
     flags.extend(crowd::others_read(context.cell, context.storage, system.as_ref(), &reps.used));

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use feed::{Access, Flow, Pages, SaveKind};
-use record::axis::{self, alike};
+use record::axis::{self, Groups, Places, alike, others};
 use record::{Axis, Cell};
 
 use crate::cell::cell_summary::CellSummary;
@@ -128,16 +128,21 @@ pub(crate) fn judged<'a>(cells: &Cells<'a>, target: &str) -> Option<&'a CellSumm
 pub(crate) fn failed_instead<'a>(cells: &Cells<'a>, target: &str) -> Option<&'a CellSummary> {
     let eligibility = Eligibility::of(cells, target);
     let of_target = || cells.all.iter().filter(|cell| cell.cell.target == target);
+    let mut failed =
+        of_target().filter(|cell| has_failed(cell) && eligibility.may_be_judged(cell)).peekable();
+    failed.peek()?;
     let measured: Vec<Candidate<'_>> =
         of_target().filter_map(|cell| Candidate::of(cell, eligibility)).collect();
     // A cell that failed is judged only if it would have been judged had it worked: a failed cell of a way that nobody
     // would choose says nothing of the need.
     let best = measured.iter().map(|one| one.preference(eligibility)).min();
     let ways = Ways::of(cells, of_target());
-    let failed = of_target().filter(|cell| has_failed(cell) && eligibility.may_be_judged(cell));
-    failed.into_iter().find(|cell| {
+    let numbered = measured.iter().map(|one| &one.cell.cell).enumerate();
+    let places = Places::of(cells, numbered, others(&ways.but));
+    failed.find(|cell| {
         let preference = preference(cell, None, eligibility);
-        let of_way = || measured.iter().any(|one| ways.is_one(one.cell, cell));
+        let mut beside = places.beside(cells, &cell.cell).iter();
+        let mut of_way = || beside.any(|at| ways.is_one(measured[*at].cell, cell));
         match best {
             None => true,
             Some(best) => preference < best || (preference == best && !of_way()),
@@ -290,10 +295,11 @@ fn named<'a>(pool: &[Candidate<'a>]) -> Option<Candidate<'a>> {
 fn hardest_way<'a>(cells: &Cells<'_>, pool: &[Candidate<'a>]) -> Vec<Candidate<'a>> {
     let mut found: Vec<Vec<Candidate<'a>>> = Vec::new();
     let ways = Ways::of(cells, pool.iter().map(|one| one.cell));
+    let mut groups = Groups::along(others(&ways.but));
     for one in pool {
-        match found.iter_mut().find(|way| ways.is_one(way[0].cell, one.cell)) {
-            Some(way) => way.push(*one),
-            None => found.push(vec![*one]),
+        match groups.place(cells, &one.cell.cell, |at| ways.is_one(found[at][0].cell, one.cell)) {
+            at if at < found.len() => found[at].push(*one),
+            _ => found.push(vec![*one]),
         }
     }
     // The best cell stands for a way, since the user may choose its depth; between ways the hardest decides, since

@@ -12,7 +12,7 @@ use crate::cell::cell_summary::CellSummary;
 use crate::cell::need::LineAt;
 use crate::cell::operation;
 use crate::cell::set_apart::is_set;
-use crate::cell::training::predicted::is_closed;
+use crate::cell::training::closed_loops::is_closed;
 use crate::curve::model::Model;
 
 use distinction::{Apart, distinctions, layout};
@@ -182,7 +182,7 @@ fn is_apart(cell: &CellSummary) -> bool {
 /// Arranges cells as panels of curves, in the order of the scenario.
 pub(crate) fn panels(cells: &[CellSummary], run: &impl Datasets, targets: &[Target]) -> Vec<Panel> {
     let (mut panels, mut curves): (Vec<Panel>, Vec<Groups>) = (Vec::new(), Vec::new());
-    let mut ways = Groups::default();
+    let mut ways = Groups::along(axis::PANEL.iter().copied());
     // Whether cold and bypassing cells share panels is decided once for the run: decided for each cell it would depend
     // on the order of the scenario.
     let joins = treatment::may_join(&cells.iter().filter(|cell| !is_apart(cell)));
@@ -192,10 +192,10 @@ pub(crate) fn panels(cells: &[CellSummary], run: &impl Datasets, targets: &[Targ
             let panel: &Panel = &panels[at];
             panel.is_way_of(run, cell) || (joins && panel.takes_in(run, cell))
         };
-        let at = ways.place(run, &cell.cell, axis::PANEL.iter().copied(), takes);
+        let at = ways.place(run, &cell.cell, takes);
         if at == panels.len() {
             panels.push(Panel::of(cell));
-            curves.push(Groups::default());
+            curves.push(Groups::along(others(axis::CURVE)));
         }
         panels[at].add(index, &mut curves[at], cells, apart[index], (run, targets));
     }
@@ -209,10 +209,10 @@ pub(crate) fn panels(cells: &[CellSummary], run: &impl Datasets, targets: &[Targ
 /// one depth is a curve.
 fn apart(cells: &[CellSummary], run: &impl Datasets) -> Vec<Apart> {
     let mut along_depth: Vec<Vec<usize>> = Vec::new();
-    let mut groups = Groups::default();
+    let mut groups = Groups::along(others(axis::CURVE));
     for (index, cell) in cells.iter().enumerate() {
         let is_of = |of: usize| alike(run, &cells[along_depth[of][0]].cell, &cell.cell, axis::CURVE);
-        let of = groups.place(run, &cell.cell, others(axis::CURVE), is_of);
+        let of = groups.place(run, &cell.cell, is_of);
         if of == along_depth.len() {
             along_depth.push(Vec::new());
         }
@@ -243,7 +243,7 @@ impl Panel {
         treatment::add(&mut self.treatments, cell);
         let but = apart.may_differ();
         let is_of = |curve: usize| alike(run, &cells[self.curves[curve].cells[0]].cell, &cell.cell, &but);
-        let at = curves.place(run, &cell.cell, others(axis::CURVE), is_of);
+        let at = curves.place(run, &cell.cell, is_of);
         if let Some(curve) = self.curves.get_mut(at) {
             curve.cells.push(index);
             return;
@@ -345,23 +345,9 @@ fn is_flat_from(points: &[Point], index: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
-
-    use record::{Dataset, Run};
-
     use super::*;
-    use crate::fixture::Builder;
+    use crate::fixture::{Asked, Builder};
     use crate::summarise;
-
-    /// A run that counts how often it is asked for a dataset, as it is wherever two cells are held against each other.
-    struct Asked<'a>(&'a Run, Cell<u32>);
-
-    impl Datasets for Asked<'_> {
-        fn dataset(&self, index: usize) -> Option<&Dataset> {
-            self.1.set(self.1.get() + 1);
-            self.0.dataset(index)
-        }
-    }
 
     /// How often the run is asked while so many panels of three engines are arranged, and how many curves there are.
     fn asked(panels_wanted: u64) -> (u32, usize) {
@@ -377,10 +363,10 @@ mod tests {
         }
         let record = builder.record();
         let cells = summarise(&record).cells;
-        let run = Asked(&record.run, Cell::new(0));
+        let run = Asked::of(&record.run);
         let panels = panels(&cells, &run, &record.run.targets);
         assert_eq!(panels.len() as u64, panels_wanted);
-        (run.1.get(), panels.iter().map(|panel| panel.curves.len()).sum())
+        (run.times(), panels.iter().map(|panel| panel.curves.len()).sum())
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! Small records for tests: one disk, and cells whose figures are easy to reckon.
 
+use std::cell::Cell as Counter;
 use std::ops::{Deref, DerefMut};
 
 use record::testing::{self, Book};
-use record::{Ceiling, Cell, Dataset, Format, Measure, Need, Rep, Role, Run, Target, Tool, Usage, counter};
+use record::{
+    Ceiling, Cell, Dataset, Datasets, Format, Measure, Need, Rep, Role, Run, Target, Tool, Usage, counter,
+};
 
 mod training;
 
@@ -42,6 +45,26 @@ pub(crate) fn checkpoint_need(bytes: u64, within_s: u64) -> record::CheckpointNe
         restore_within_ns: None,
         kind: "sync".to_owned(),
         beside_others: false,
+    }
+}
+
+/// A run that counts how often it is asked for a dataset, as it is wherever two cells are held against each other.
+pub(crate) struct Asked<'a>(&'a Run, Counter<u32>);
+
+impl<'a> Asked<'a> {
+    pub(crate) fn of(run: &'a Run) -> Self {
+        Self(run, Counter::new(0))
+    }
+
+    pub(crate) fn times(&self) -> u32 {
+        self.1.get()
+    }
+}
+
+impl Datasets for Asked<'_> {
+    fn dataset(&self, index: usize) -> Option<&Dataset> {
+        self.1.set(self.1.get() + 1);
+        self.0.dataset(index)
     }
 }
 

@@ -44,7 +44,9 @@ pub use cell::mix::MixFigures;
 pub use cell::need::{LineAt, NoNeed};
 pub use cell::network::{Attempts, MountFigures, NetworkFigures, Wire, WireCause, WireFinding};
 pub use cell::operations::Operations;
-pub use cell::over_time::{Fit, Heat, HeatColumn, OverTime, RatePoint, RepOverTime, over_time};
+pub use cell::over_time::{
+    Fit, Heat, HeatColumn, OverTime, RatePoint, RepOverTime, over_time, over_time_read,
+};
 pub use cell::paced::{KindResponse, Paced, Percentile};
 pub use cell::page_cache::PageCache;
 pub use cell::ranks::{Ranks, TeamFacts, fold_ranks};
@@ -54,7 +56,7 @@ pub use cell::system::{
     CoreFigures, DeviceFigures, MemoryFigures, Pressure, Reconciliation, SystemFigures, Traffic,
 };
 pub use cell::training::bound::Bound;
-pub use cell::training::predicted::closed_loops;
+pub use cell::training::closed_loops::ClosedLoops;
 pub use cell::training::{GAP_MAX, Idle, NotPredicted, PredictedAu, Stall, TrainingFigures};
 pub use choice::FRESH_CELLS_MAX;
 pub use comparison::{

@@ -18,6 +18,8 @@ pub(crate) mod roofline;
 pub(crate) mod soak;
 mod surroundings;
 
+use std::collections::BTreeMap;
+
 use feed::Need;
 use record::{Dataset, Datasets, RunRecord, Skipped, Target};
 
@@ -105,6 +107,11 @@ impl Summary {
     /// A cell by its name.
     pub fn cell(&self, name: &str) -> Option<&CellSummary> {
         self.cells.iter().find(|cell| cell.cell.cell == name)
+    }
+
+    /// All cells by their names, for whoever looks for many.
+    pub fn by_name(&self) -> BTreeMap<&str, &CellSummary> {
+        self.as_cells().by_name()
     }
 
     /// Cells that look up or list names.

@@ -177,7 +177,8 @@ fn json_line(line: &[u8], redactor: &Redactor) -> serde_json::Result<Vec<u8>> {
 /// The seconds of each repetition; nothing where the record has none.
 fn intervals(dir: &Path, redactor: &Redactor) -> Result<Option<Entry>, Failure> {
     let path = dir.join(INTERVALS_FILE);
-    let found = record::read_intervals(dir)?;
+    // Their names alone.
+    let found = record::read_intervals_of(dir, |_| false)?;
     if found.reps.is_empty() {
         return Ok(None);
     }

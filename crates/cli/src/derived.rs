@@ -1,5 +1,6 @@
 //! Everything that is made of the record of a run: figures, plots, and the page that holds them.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -28,7 +29,8 @@ impl Derived {
     /// The same where the record has been read.
     pub(crate) fn from_record(run: &Path, record: &RunRecord) -> Result<Self, Failure> {
         let summary = analysis::summarise(record);
-        let over_time = analysis::over_time(record, &record::read_intervals(run)?);
+        let read = |cells: &BTreeSet<&str>| record::read_intervals_of(run, |cell| cells.contains(cell));
+        let over_time = analysis::over_time_read(record, read)?;
         let plots = report::plots(&summary, &over_time)?;
         Ok(Self { summary, plots, scenario: scenario(run)?, environment: record.env.clone() })
     }

@@ -651,29 +651,70 @@ pub fn alike(run: &impl Datasets, a: &Cell, b: &Cell, but: &[Axis]) -> bool {
     others(but).all(|axis| is_same(run, a, b, axis))
 }
 
-/// Groups of cells of which each lies in the first that takes it, found without a look at every other group: cells of a run of
-/// thousands, held against each group, are most of the time of a report.
-#[derive(Debug, Default)]
-pub struct Groups {
+/// Cells by where they lie along some axes. Those that may be alike are found without a look at every other, which would be most of the
+/// time of a report of thousands.
+#[derive(Debug)]
+pub struct Places {
+    axes: Vec<Axis>,
     of_mark: HashMap<u64, Vec<usize>>,
+}
+
+impl Places {
+    /// By every axis of `axes` but [`Axis::Connections`], along which cells may agree at unlike numbers.
+    pub fn along(axes: impl IntoIterator<Item = Axis>) -> Self {
+        let axes = axes.into_iter().filter(|axis| *axis != Axis::Connections).collect();
+        Self { axes, of_mark: HashMap::new() }
+    }
+
+    /// Those of `cells`, each known by its number.
+    pub fn of<'a>(
+        run: &impl Datasets,
+        cells: impl IntoIterator<Item = (usize, &'a Cell)>,
+        axes: impl IntoIterator<Item = Axis>,
+    ) -> Self {
+        let mut places = Self::along(axes);
+        for (number, cell) in cells {
+            places.beside_mut(run, cell).push(number);
+        }
+        places
+    }
+
+    /// The numbers of the cells that may lie where this one does, in the order in which they came. Whether they do is still to be
+    /// asked.
+    pub fn beside(&self, run: &impl Datasets, cell: &Cell) -> &[usize] {
+        self.of_mark.get(&self.mark(run, cell)).map_or(&[], Vec::as_slice)
+    }
+
+    fn beside_mut(&mut self, run: &impl Datasets, cell: &Cell) -> &mut Vec<usize> {
+        self.of_mark.entry(self.mark(run, cell)).or_default()
+    }
+
+    fn mark(&self, run: &impl Datasets, cell: &Cell) -> u64 {
+        let mut mark = DefaultHasher::new();
+        for axis in &self.axes {
+            cell.at(*axis, run).hash(&mut mark);
+        }
+        mark.finish()
+    }
+}
+
+/// Groups of cells of which each lies in the first that takes it.
+#[derive(Debug)]
+pub struct Groups {
+    places: Places,
     count: usize,
 }
 
 impl Groups {
-    /// The number of the group of a cell, which is a new one where `is_of` holds for none. Only those are asked whose first cell lies
-    /// where this one does along every axis of `axes` but [`Axis::Connections`], which may agree at unlike numbers.
-    pub fn place(
-        &mut self,
-        run: &impl Datasets,
-        cell: &Cell,
-        axes: impl IntoIterator<Item = Axis>,
-        is_of: impl Fn(usize) -> bool,
-    ) -> usize {
-        let mut mark = DefaultHasher::new();
-        for axis in axes.into_iter().filter(|axis| *axis != Axis::Connections) {
-            cell.at(axis, run).hash(&mut mark);
-        }
-        let groups = self.of_mark.entry(mark.finish()).or_default();
+    /// Groups whose cells agree along these axes.
+    pub fn along(axes: impl IntoIterator<Item = Axis>) -> Self {
+        Self { places: Places::along(axes), count: 0 }
+    }
+
+    /// The number of the group of a cell, which is a new one where `is_of` holds for none. Only those are asked whose first cell may
+    /// lie where this one does.
+    pub fn place(&mut self, run: &impl Datasets, cell: &Cell, is_of: impl Fn(usize) -> bool) -> usize {
+        let groups = self.places.beside_mut(run, cell);
         if let Some(known) = groups.iter().copied().find(|group| is_of(*group)) {
             return known;
         }

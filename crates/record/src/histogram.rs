@@ -8,9 +8,9 @@ use std::cell::RefCell;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use flate2::{Decompress, FlushDecompress, Status};
 pub use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
+use zlib_rs::{Inflate, InflateFlush, Status};
 
 pub use error::HistogramError;
 pub use text::HistogramText;
@@ -39,6 +39,9 @@ const PAYLOAD_BYTES_MAX: usize = 40_000 * 9;
 /// First bytes of HdrHistogram's V2 encoding, deflated and plain.
 const DEFLATED_COOKIE: u32 = 0x1c84_9314;
 const PLAIN_COOKIE: u32 = 0x1c84_9313;
+
+/// The longest window that deflate has, as a power of two.
+const WINDOW_BITS: u8 = 15;
 
 /// Bytes before the counters in plain V2.
 const HEADER_BYTES: usize = 40;
@@ -93,7 +96,7 @@ fn decoded(plain: &[u8]) -> Result<Histogram<u64>, HistogramError> {
 /// What the texts of a thread are inflated with.
 // One for all of them: a report reads a hundred thousand, and would make and clear its memory for each.
 struct Inflater {
-    state: Decompress,
+    state: Inflate,
     deflated: Vec<u8>,
     /// Room for the longest encoding, so that each is inflated in one go.
     plain: Vec<u8>,
@@ -102,7 +105,7 @@ struct Inflater {
 impl Inflater {
     fn new() -> Self {
         let plain = vec![0; HEADER_BYTES + PAYLOAD_BYTES_MAX];
-        Self { state: Decompress::new(true), deflated: Vec::new(), plain }
+        Self { state: Inflate::new(true, WINDOW_BITS), deflated: Vec::new(), plain }
     }
 
     /// The plain V2 encoding inside the deflated one.
@@ -118,12 +121,12 @@ impl Inflater {
             return Err(HistogramError::Encoding("its length is not the one it states"));
         }
         self.state.reset(true);
-        match self.state.decompress(body, &mut self.plain, FlushDecompress::Finish) {
+        match self.state.decompress(body, &mut self.plain, InflateFlush::Finish) {
             Ok(Status::StreamEnd) => Ok(&self.plain[..self.state.total_out() as usize]),
             Ok(Status::Ok | Status::BufError) => {
                 Err(HistogramError::Encoding("it inflates to more than any histogram of feedline's"))
             }
-            Err(cause) => Err(HistogramError::Inflate(cause)),
+            Err(cause) => Err(HistogramError::Inflate(cause.as_str())),
         }
     }
 }
@@ -222,13 +225,12 @@ fn for_counts(
 /// One number of V2's LEB128: seven bits a byte, but the ninth byte is taken whole.
 #[inline]
 fn varint(bytes: &[u8]) -> Option<(u64, usize)> {
-    // Nearly all counters are of one byte or two.
-    match bytes {
-        [low, ..] if low & 0x80 == 0 => return Some((u64::from(*low), 1)),
-        [low, high, ..] if high & 0x80 == 0 => {
-            return Some((u64::from(low & 0x7f) | u64::from(*high) << 7, 2));
+    // All bytes of a number at once: their count is what a processor cannot foretell.
+    if let Some(word) = bytes.first_chunk().copied().map(u64::from_le_bytes) {
+        let ends = !word & 0x8080_8080_8080_8080;
+        if ends != 0 {
+            return Some((sevens(word & (ends ^ (ends - 1))), ends.trailing_zeros() as usize / 8 + 1));
         }
-        _ => {}
     }
     let mut value = 0;
     for (index, byte) in bytes.iter().take(8).enumerate() {
@@ -238,6 +240,14 @@ fn varint(bytes: &[u8]) -> Option<(u64, usize)> {
         }
     }
     bytes.get(8).map(|byte| (value | u64::from(*byte) << 56, 9))
+}
+
+/// The low seven bits of each byte side by side.
+#[inline]
+fn sevens(bytes: u64) -> u64 {
+    let pairs = (bytes & 0x007f_007f_007f_007f) | (bytes & 0x7f00_7f00_7f00_7f00) >> 1;
+    let fours = (pairs & 0x0000_3fff_0000_3fff) | (pairs & 0x3fff_0000_3fff_0000) >> 2;
+    (fours & 0x0fff_ffff) | (fours & 0x0fff_ffff_0000_0000) >> 4
 }
 
 fn be_u32(bytes: &[u8], at: usize) -> u32 {

@@ -54,6 +54,11 @@ pub struct RecordedIntervals {
 
 /// Reads the seconds of all repetitions of a run.
 pub fn read_intervals(dir: &Path) -> Result<RecordedIntervals, ReadError> {
+    read_intervals_of(dir, |_| true)
+}
+
+/// The same, and lets go of the seconds of cells that are not `wanted`: those of all cells of a long run do not fit into memory.
+pub fn read_intervals_of(dir: &Path, wanted: impl Fn(&str) -> bool) -> Result<RecordedIntervals, ReadError> {
     let path = dir.join(INTERVALS_FILE);
     let Some(mut file) = open_optional(&path)? else { return Ok(RecordedIntervals::default()) };
     let mut found = RecordedIntervals::default();
@@ -63,10 +68,14 @@ pub fn read_intervals(dir: &Path) -> Result<RecordedIntervals, ReadError> {
         }
         let begins = file.stream_position().map_err(|source| ReadError::io(&path, source))?;
         match inflate(&mut file) {
-            Ok(json) => found.reps.push(
-                serde_json::from_slice(&json)
-                    .map_err(|cause| ReadError::member(&path, member, cause.to_string()))?,
-            ),
+            Ok(json) => {
+                let mut rep: RepIntervals = serde_json::from_slice(&json)
+                    .map_err(|cause| ReadError::member(&path, member, cause.to_string()))?;
+                if !wanted(&rep.cell) {
+                    rep.seconds = Vec::new();
+                }
+                found.reps.push(rep);
+            }
             Err(cause)
                 if cause.kind() == std::io::ErrorKind::UnexpectedEof
                     || holds_zeros(&mut file, begins).map_err(|source| ReadError::io(&path, source))? =>

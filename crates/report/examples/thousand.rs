@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "figures are what it is for")]
 #![expect(clippy::disallowed_methods, reason = "the time of a whole process runs on no virtual clock")]
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
@@ -42,7 +43,8 @@ fn read(dir: &Path, html: Option<&str>) -> Result<(), Box<dyn Error>> {
     said("read");
     let summary = analysis::summarise(&record);
     said("summarise");
-    let over_time = analysis::over_time(&record, &record::read_intervals(dir)?);
+    let of = |cells: &BTreeSet<&str>| record::read_intervals_of(dir, |cell| cells.contains(cell));
+    let over_time = analysis::over_time_read(&record, of)?;
     said("over time");
     let plots = report::plots(&summary, &over_time)?;
     said("plots");

@@ -1,5 +1,7 @@
 //! The table of cells: how fast each was, of the line, and what is to be said of it.
 
+use std::array::from_fn;
+
 use analysis::{CellSummary, Curve, Figures, Measurement, Panel, Summary, Table, View};
 
 use crate::grid::{Column, Grid, Width};
@@ -94,9 +96,9 @@ impl Conditions {
         }
         // What all panels share is said once above the table, so that the column holds what tells their rows apart.
         let parts: Vec<[String; 7]> = panels.iter().map(words::curve::parts).collect();
-        let is_shared = |at: usize, part: &str| parts.iter().all(|of| of[at] == part);
+        let is_shared: [bool; 7] = from_fn(|at| parts.iter().all(|of| of[at] == parts[0][at]));
         let of_panel = |of: &[String; 7], shared: bool| {
-            let kept = of.iter().enumerate().filter(|(at, part)| is_shared(*at, part) == shared);
+            let kept = of.iter().enumerate().filter(|(at, _)| is_shared[*at] == shared);
             let kept = kept.map(|(_, part)| part.as_str()).filter(|part| !part.is_empty());
             kept.collect::<Vec<_>>().join(", ")
         };

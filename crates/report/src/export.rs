@@ -17,7 +17,10 @@ mod summary;
 mod tidy;
 mod tuning;
 
-use analysis::CellSummary;
+use std::collections::BTreeMap;
+
+use analysis::{CellSummary, RepFigures, Summary, by_repetition};
+use record::{Cell, RunRecord};
 
 use crate::side::absent;
 
@@ -46,6 +49,24 @@ pub struct Export {
 /// Why a cell has no figures; nothing where it has some.
 fn gap(cell: &CellSummary) -> Option<String> {
     Some(format!("{}: {}", cell.cell.cell, absent(cell)?))
+}
+
+/// Each cell in the order of the scenario, with its repetitions, and why it has no figures.
+fn by_cell<'a>(
+    record: &'a RunRecord,
+    summary: &'a Summary,
+) -> impl Iterator<Item = (&'a Cell, Vec<RepFigures<'a>>, Option<String>)> {
+    // By cell first: in the record repetitions of all cells are interleaved.
+    let mut of_cells: BTreeMap<&str, Vec<RepFigures<'_>>> = BTreeMap::new();
+    for figures in by_repetition(record) {
+        of_cells.entry(&figures.cell.cell).or_default().push(figures);
+    }
+    let by_name = summary.by_name();
+    record.run.cells.iter().map(move |cell| {
+        let reps = of_cells.remove(cell.cell.as_str()).unwrap_or_default();
+        let absent = by_name.get(cell.cell.as_str()).and_then(|cell| gap(cell));
+        (cell, reps, absent)
+    })
 }
 
 /// Text without line breaks and other control characters, for forms whose unit is the line.

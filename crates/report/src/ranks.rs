@@ -25,7 +25,8 @@ struct Row<'a> {
 
 /// The cells whose processes are shown: those that are judged, else the first.
 pub(crate) fn shown(summary: &Summary) -> Vec<(&CellSummary, &CellRanks)> {
-    let all = || summary.ranks.iter().filter_map(|of| Some((summary.cell(&of.cell)?, of)));
+    let by_name = summary.by_name();
+    let all = || summary.ranks.iter().filter_map(|of| Some((*by_name.get(of.cell.as_str())?, of)));
     let judged: Vec<_> = all().filter(|(cell, _)| summary.is_judged(cell)).collect();
     if judged.is_empty() { all().take(CELLS_MAX).collect() } else { judged }
 }

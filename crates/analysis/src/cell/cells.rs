@@ -1,5 +1,7 @@
 //! The cells of a run side by side.
 
+use std::collections::BTreeMap;
+
 use feed::Need;
 use record::{Dataset, Datasets, Target};
 
@@ -25,6 +27,12 @@ impl<'a> Cells<'a> {
     /// A cell by its name.
     pub(crate) fn named(&self, name: &str) -> Option<&'a CellSummary> {
         self.all.iter().find(|cell| cell.cell.cell == name)
+    }
+
+    /// All of them by their names, for whoever looks for many.
+    pub(crate) fn by_name(&self) -> BTreeMap<&'a str, &'a CellSummary> {
+        // The first of several that a damaged record calls by one name, as `named` has it.
+        self.all.iter().rev().map(|cell| (cell.cell.cell.as_str(), cell)).collect()
     }
 }
 

@@ -52,6 +52,7 @@ pub struct CheckpointWrite {
 
 pub(crate) fn of_run(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSummary]) -> Checkpoints {
     let measure = &record.run.measure;
+    let plain = jobs::plain(&record.run, cells);
     let mut found = Checkpoints::default();
     for (index, cell) in cells.iter().enumerate() {
         let reps = used(lines, cell, measure);
@@ -65,7 +66,7 @@ pub(crate) fn of_run(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSummary
                     .extend(Written::of(&reps).map(|written| CheckpointWrite { cell: index, written }));
             }
             Some(Operation::Restore) => found.restores.extend(Restore::of(index, cell)),
-            _ => found.jobs.extend(jobs::of_cell(&record.run, cells, index, &reps)),
+            _ => found.jobs.extend(jobs::of_cell(&record.run, cells, &plain, (index, &reps))),
         }
     }
     found

@@ -4,7 +4,7 @@
 mod tests;
 
 use feed::formula;
-use record::axis::{self, alike};
+use record::axis::{self, Axis, Places, alike, others};
 use record::{Measure, Role, RunRecord};
 
 use crate::cell::cell_summary::CellSummary;
@@ -58,14 +58,42 @@ pub struct Payoff {
 
 pub(crate) fn of_run(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSummary]) -> Vec<CopyFigures> {
     let copies = cells.iter().enumerate().filter(|(_, cell)| cell.cell.operation == feed::Operation::Copy);
-    copies.filter_map(|(index, _)| of_cell(record, lines, cells, index)).collect()
+    let copies: Vec<usize> = copies.map(|(index, _)| index).collect();
+    if copies.is_empty() {
+        return Vec::new();
+    }
+    let readers = Readers::of(record, cells);
+    copies.into_iter().filter_map(|index| of_cell(record, lines, cells, (index, &readers))).collect()
+}
+
+/// The cells that read samples, by what they read and by how.
+struct Readers {
+    of_dataset: Places,
+    alike: Places,
+}
+
+impl Readers {
+    fn of(record: &RunRecord, cells: &[CellSummary]) -> Self {
+        // A paced load reads as fast as it was told to, whichever of both it reads.
+        let reads = |cell: &CellSummary| {
+            operation::reads_samples(&cell.cell) && cell.figures().is_some() && cell.cell.pace.is_none()
+        };
+        let readers = || {
+            let numbered = cells.iter().enumerate().filter(|(_, cell)| reads(cell));
+            numbered.map(|(index, cell)| (index, &cell.cell))
+        };
+        Self {
+            of_dataset: Places::of(&record.run, readers(), [Axis::Target, Axis::Dataset]),
+            alike: Places::of(&record.run, readers(), others(axis::COPY)),
+        }
+    }
 }
 
 fn of_cell(
     record: &RunRecord,
     lines: &Lines<'_>,
     cells: &[CellSummary],
-    index: usize,
+    (index, readers): (usize, &Readers),
 ) -> Option<CopyFigures> {
     let cell = &cells[index];
     let (plan, figures) = (cell.cell.copy.as_ref()?, cell.figures()?);
@@ -87,7 +115,7 @@ fn of_cell(
         objects_per_s: Rate::of(&ops).filter(|rate| rate.mean > 0.0),
         bytes,
         copy_s,
-        payoffs: payoffs(record, lines, cells, cell, copy_s),
+        payoffs: payoffs(record, lines, cells, readers, (cell, copy_s)),
     })
 }
 
@@ -96,20 +124,18 @@ fn payoffs(
     record: &RunRecord,
     lines: &Lines<'_>,
     cells: &[CellSummary],
-    copying: &CellSummary,
-    copy_s: f64,
+    readers: &Readers,
+    (copying, copy_s): (&CellSummary, f64),
 ) -> Vec<Payoff> {
-    let readers = || {
-        let reads = |cell: &CellSummary| operation::reads_samples(&cell.cell) && cell.figures().is_some();
-        // A paced load reads as fast as it was told to, whichever of both it reads.
-        cells.iter().enumerate().filter(move |(_, cell)| reads(cell) && cell.cell.pace.is_none())
-    };
+    let numbered = |index: &usize| (*index, &cells[*index]);
     let is_source = |cell: &CellSummary| {
         cell.cell.target == copying.cell.target && cell.cell.dataset == copying.cell.dataset
     };
-    let sources = readers().filter(|(_, cell)| is_source(cell));
+    let sources = readers.of_dataset.beside(&record.run, &copying.cell).iter().map(numbered);
+    let sources = sources.filter(|(_, cell)| is_source(cell));
     let payoff = |(source, of_source): (usize, &CellSummary)| {
-        let copies = readers().filter(|(_, cell)| {
+        let alike = readers.alike.beside(&record.run, &of_source.cell).iter().map(numbered);
+        let copies = alike.filter(|(_, cell)| {
             !is_source(cell) && reads_copy(record, copying, cell) && is_alike(record, of_source, cell)
         });
         let rate = |cell: &CellSummary| cell.figures().map_or(0.0, |figures| figures.samples_per_s.mean);

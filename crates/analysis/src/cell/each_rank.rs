@@ -67,14 +67,15 @@ pub(crate) fn of_run(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSummary
 
 /// Adds to each cell which of its processes were slow.
 pub(crate) fn complete(ranks: &[CellRanks], cells: &mut [CellSummary]) {
+    let slow: BTreeMap<&str, &SlowRanks> =
+        ranks.iter().filter_map(|of| Some((of.cell.as_str(), of.slow.as_ref()?))).collect();
     for cell in cells {
-        let slow = ranks.iter().find(|of| of.cell == cell.cell.cell).and_then(|of| of.slow.clone());
         let flags = match &mut cell.measured {
             Measurement::Figures(figures) => &mut figures.flags,
             Measurement::Operations(operations) => &mut operations.flags,
             Measurement::Failed { .. } | Measurement::NotRun { .. } => continue,
         };
-        flags.extend(slow.map(Flag::SlowRanks));
+        flags.extend(slow.get(cell.cell.cell.as_str()).map(|slow| Flag::SlowRanks((*slow).clone())));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Ceiling, End, Line, Rep, RunRecord};
+use record::{Ceiling, End, Line, Rep, Reread, RunRecord};
 
 use crate::cell::gap::{Gap, GapCause};
 use crate::cell::repetitions::{self, OfRecord, Repetitions};
@@ -21,9 +21,16 @@ pub(crate) struct Lines<'a> {
     /// Those of each cell: several cells share one, and a cell may have several.
     by_cell: BTreeMap<&'a str, Vec<&'a Ceiling>>,
     pub(crate) end: Option<&'a End>,
+    /// Why repetitions of a cell were not made, as the end of the run says.
+    not_run: BTreeMap<&'a str, &'a str>,
     /// That of each part of the run, in order: what was found of its repetitions then holds for them whatever came later.
     pub(crate) ends: Vec<&'a End>,
+    /// What each of them says of reads that were made again.
+    pub(crate) rereads: Vec<Rereads<'a>>,
 }
+
+/// Reads that were made again after a part of the run, by the rank and the place in the run of their repetition.
+pub(crate) type Rereads<'a> = BTreeMap<(u32, u32), Vec<&'a Reread>>;
 
 impl<'a> Lines<'a> {
     pub(crate) fn of(record: &'a RunRecord) -> Self {
@@ -48,15 +55,17 @@ impl<'a> Lines<'a> {
         // would call it complete.
         let is_ended = record.segments.is_empty() || matches!(record.lines.last(), Some(Line::End(_)));
         let end = ends.last().copied().filter(|_| is_ended);
-        Self { reps, other_variants, twice, met_outages, ceilings, by_cell, end, ends }
+        let mut not_run = BTreeMap::new();
+        for entry in end.into_iter().flat_map(|end| &end.not_run) {
+            not_run.entry(entry.cell.as_str()).or_insert(entry.reason.as_str());
+        }
+        let rereads = ends.iter().map(|end| rereads(end)).collect();
+        Self { reps, other_variants, twice, met_outages, ceilings, by_cell, end, not_run, ends, rereads }
     }
 
     /// The repetitions of a cell, found without looking at those of others.
     pub(crate) fn of_cell(&self, cell: &str) -> &[&'a Rep] {
-        // `reps` is sorted by cell first. A scan for each cell would make a run of 1,000 cells quadratic.
-        let from = self.reps.partition_point(|rep| rep.cell.as_str() < cell);
-        let length = self.reps[from..].partition_point(|rep| rep.cell == cell);
-        &self.reps[from..from + length]
+        repetitions::of_cell(&self.reps, cell)
     }
 
     /// What the client did without storage in the place of a cell.
@@ -66,13 +75,23 @@ impl<'a> Lines<'a> {
 
     /// Why repetitions of `cell` were not made.
     pub(crate) fn not_run(&self, cell: &str) -> Gap {
-        let Some(end) = self.end else { return GapCause::RunCut.into() };
-        let known = end.not_run.iter().find(|entry| entry.cell == cell);
-        known.map_or(GapCause::NotRecorded, |entry| GapCause::Recorded(entry.reason.clone())).into()
+        if self.end.is_none() {
+            return GapCause::RunCut.into();
+        }
+        let known = self.not_run.get(cell);
+        known.map_or(GapCause::NotRecorded, |reason| GapCause::Recorded((*reason).to_owned())).into()
     }
 
     /// Why repetitions of `cell` are not among `reps`: they were interrupted, or not made.
     pub(crate) fn not_made(&self, reps: &Repetitions<'_>, cell: &str) -> Gap {
         if reps.cut > 0 { GapCause::Interrupted.into() } else { self.not_run(cell) }
     }
+}
+
+fn rereads(end: &End) -> Rereads<'_> {
+    let mut found = Rereads::new();
+    for again in &end.reread {
+        found.entry((again.rank, again.order)).or_default().push(again);
+    }
+    found
 }

@@ -3,7 +3,7 @@
 mod heat;
 mod step;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::{Cell, RecordedIntervals, Rep, RepIntervals, Role, RunRecord};
 
@@ -112,9 +112,35 @@ impl Fit {
 /// repetition.
 pub fn over_time(record: &RunRecord, intervals: &RecordedIntervals) -> Vec<OverTime> {
     let folded = ranks::fold_ranks(record);
-    let record = folded.as_ref();
-    let lines = Lines::of(record);
-    let standing = standing(record, &lines);
+    let lines = Lines::of(&folded);
+    of_run(&folded, &lines, &standing(&folded, &lines), intervals)
+}
+
+/// The same where the seconds are still to be read. `read` is told of which cells they are asked for: those that stand for their
+/// targets, and those whose lines do not count by the second.
+///
+/// # Errors
+/// What `read` returns.
+// Not all of them: the seconds of thousands of cells are gigabytes, and a picture shows those of a handful.
+pub fn over_time_read<E>(
+    record: &RunRecord,
+    read: impl FnOnce(&BTreeSet<&str>) -> Result<RecordedIntervals, E>,
+) -> Result<Vec<OverTime>, E> {
+    let folded = ranks::fold_ranks(record);
+    let lines = Lines::of(&folded);
+    let standing = standing(&folded, &lines);
+    let is_counted = |rep: &&&Rep| !rep.second_bytes.is_empty() && !rep.second_ops.is_empty();
+    let uncounted = lines.reps.iter().filter(|rep| !is_counted(rep)).map(|rep| rep.cell.as_str());
+    let intervals = read(&standing.iter().copied().chain(uncounted).collect())?;
+    Ok(of_run(&folded, &lines, &standing, &intervals))
+}
+
+fn of_run(
+    record: &RunRecord,
+    lines: &Lines<'_>,
+    standing: &[&str],
+    intervals: &RecordedIntervals,
+) -> Vec<OverTime> {
     let kept: BTreeMap<(&str, bool, u32), &RepIntervals> =
         intervals.reps.iter().map(|rep| (key(&rep.cell, rep.role, rep.rep), rep)).collect();
     let seconds_of = |rep: &Rep| kept.get(&key(&rep.cell, rep.role, rep.rep)).copied();

@@ -114,15 +114,23 @@ pub(crate) fn of_record(record: &RunRecord) -> OfRecord<'_> {
     OfRecord { reps, other_variants, twice, met_outages }
 }
 
+/// Those of a cell, of repetitions that are sorted by their cells.
+pub(crate) fn of_cell<'r, 'a>(reps: &'r [&'a Rep], cell: &str) -> &'r [&'a Rep] {
+    // A scan for each cell would make a run of 1,000 cells quadratic.
+    let from = reps.partition_point(|rep| rep.cell.as_str() < cell);
+    let length = reps[from..].partition_point(|rep| rep.cell == cell);
+    &reps[from..from + length]
+}
+
 fn met_outages<'a>(reps: &[&'a Rep]) -> Vec<(&'a Rep, bool)> {
     let met = reps.iter().filter(|rep| rep.outage.is_some());
     met.map(|rep| (*rep, is_made_again(rep, reps))).collect()
 }
 
-/// Whether another was made in the place of a repetition.
+/// Whether another was made in the place of a repetition; `reps` are sorted by their cells.
 fn is_made_again(rep: &Rep, reps: &[&Rep]) -> bool {
     let key = |rep: &Rep| (rep.role == Role::Confirm, rep.rep, rep.rank);
-    reps.iter().any(|other| other.cell == rep.cell && key(other) == key(rep) && other.order > rep.order)
+    of_cell(reps, &rep.cell).iter().any(|other| key(other) == key(rep) && other.order > rep.order)
 }
 
 fn order_key(rep: &Rep) -> (&str, u32, u32, u32, u32, u64, u64) {

@@ -1,5 +1,7 @@
 //! Whether a scenario set several values of what otherwise follows the depth.
 
+use std::collections::BTreeMap;
+
 use record::axis::{Groups, alike, others};
 use record::{Axis, Cell, Datasets};
 
@@ -8,10 +10,15 @@ use record::{Axis, Cell, Datasets};
 pub(crate) fn is_set(run: &impl Datasets, cells: &[&Cell], axis: Axis) -> bool {
     // These follow the depth as well: streams bring a buffer each, and queue depth asks for connections.
     let but = [axis, Axis::Connections, Axis::ShuffleBuffer];
-    let (mut groups, mut firsts): (Groups, Vec<&Cell>) = Default::default();
-    cells.iter().any(|cell| {
+    let (mut groups, mut firsts) = (Groups::along(others(&but)), Vec::<&Cell>::new());
+    // Nearly all are alone at their depth, and nothing is held against them.
+    let mut at_depth: BTreeMap<u32, usize> = BTreeMap::new();
+    for cell in cells {
+        *at_depth.entry(cell.queue_depth).or_default() += 1;
+    }
+    cells.iter().filter(|cell| at_depth[&cell.queue_depth] > 1).any(|cell| {
         // The depth is not among what may differ, so that all of a group are of one.
-        let group = groups.place(run, cell, others(&but), |group| alike(run, firsts[group], cell, &but));
+        let group = groups.place(run, cell, |group| alike(run, firsts[group], cell, &but));
         if group == firsts.len() {
             firsts.push(cell);
         }

@@ -2,6 +2,7 @@
 
 pub(crate) mod beside;
 pub(crate) mod bound;
+pub(crate) mod closed_loops;
 pub(crate) mod figures;
 pub(crate) mod flags;
 mod in_step;

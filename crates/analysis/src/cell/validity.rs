@@ -1,15 +1,16 @@
 //! When a number may lie: what is checked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use feed::{Access, Cache, Flow, Operation};
-use record::{Ceiling, Cell, End, Measure, Outcome, Rep, Reread, counter};
+use record::{Ceiling, Cell, Measure, Outcome, Rep, counter};
 
 use crate::cell::context::Context;
 use crate::cell::counters::{counted, errors};
 use crate::cell::crowd;
 use crate::cell::flag::{Flag, GIVEN_UP_MAX, Gravity, TURNS_MIN};
 use crate::cell::latency::Merged;
+use crate::cell::lines::Rereads;
 use crate::cell::mix;
 use crate::cell::network;
 use crate::cell::operation;
@@ -276,12 +277,12 @@ fn wrong_bytes(all: &[&Rep]) -> Option<Flag> {
 
 /// What a second reading says of the reads of these repetitions: those that brought other bytes, and those that could
 /// not be made again.
-pub(crate) fn second_reading(end: &End, used: &[&Rep]) -> Vec<Flag> {
+pub(crate) fn second_reading(rereads: &Rereads<'_>, used: &[&Rep]) -> Vec<Flag> {
     // By rank and place in the run, and not by cell: a repetition that was made again reads an epoch of its own, and what was
     // wrong in the dropped one says nothing of its bytes.
-    let is_of = |again: &&Reread| used.iter().any(|rep| (rep.rank, rep.order) == (again.rank, again.order));
+    let places: BTreeSet<(u32, u32)> = used.iter().map(|rep| (rep.rank, rep.order)).collect();
     let (mut found, mut checked, mut kinds) = (0, 0, BTreeMap::new());
-    for again in end.reread.iter().filter(is_of) {
+    for again in places.iter().filter_map(|place| rereads.get(place)).flatten() {
         found += again.wrong;
         checked += again.checked;
         for (kind, reads) in &again.unread {

@@ -10,7 +10,7 @@ use feed::bounds::{self, Burst, InFlight, Operation, Prediction, Settings};
 use record::{Claim, ExpectBurst, ExpectFigures, ExpectTarget, RunRecord, Target};
 
 use crate::cell::cell_summary::{CellSummary, Measurement};
-use crate::cell::training::predicted::is_closed;
+use crate::cell::training::closed_loops::is_closed;
 use crate::curve::model::Model;
 use crate::curve::{self, Panel};
 

@@ -150,7 +150,8 @@ fn ceiling_note(lines: &Lines<'_>, cells: &Cells<'_>) -> Option<Note> {
     };
     // Of several ceilings of a cell, one that was found is enough.
     let (known, unknown) = (named(true), named(false));
-    let is_storage = |name: &&&str| cells.named(name).is_some_and(|cell| cell.storage);
+    let by_name = cells.by_name();
+    let is_storage = |name: &&&str| by_name.get(**name).is_some_and(|cell| cell.storage);
     let cells = unknown.difference(&known).filter(is_storage);
     let cells: Vec<String> = cells.map(|name| (*name).to_owned()).collect();
     (!cells.is_empty()).then_some(Note::CeilingUnknown { cells })

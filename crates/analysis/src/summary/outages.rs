@@ -46,9 +46,13 @@ struct Outage {
 }
 
 fn by_target<'a>(lines: &Lines<'_>, cells: &Cells<'a>) -> Vec<(&'a str, Vec<Outage>)> {
+    if lines.met_outages.is_empty() {
+        return Vec::new();
+    }
+    let by_name = cells.by_name();
     let of_target = |name: &str| {
         // By target: all cells of it met the same server, and a line for each would say one outage ten times.
-        let is_of = |rep: &Rep| cells.named(&rep.cell).is_some_and(|cell| cell.cell.target == name);
+        let is_of = |rep: &Rep| by_name.get(rep.cell.as_str()).is_some_and(|cell| cell.cell.target == name);
         let met = lines.met_outages.iter().filter(|(rep, _)| is_of(rep));
         let met = met.filter_map(|(rep, is_made_again)| {
             let record::Outage { away_ns, suspended } = rep.outage?;

@@ -6,7 +6,7 @@ use crate::cell::cell_summary::CellSummary;
 use crate::cell::figures::Figures;
 use crate::cell::operation;
 use crate::cell::rate::Rate;
-use crate::cell::training::predicted::is_closed;
+use crate::cell::training::closed_loops::is_closed;
 use crate::curve::treatment::{self, FromMemory};
 use crate::summary::Summary;
 

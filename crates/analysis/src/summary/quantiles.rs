@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use record::axis::{self, agree};
+use record::axis::{self, Groups, agree};
 use record::{HistogramSum, Role};
 
 use crate::cell::cell_summary::CellSummary;
@@ -59,11 +59,12 @@ fn chosen<'a>(source: &Source<'a>, judged: &Judged) -> Vec<&'a CellSummary> {
         cell.figures().is_some() && cell.storage == any_storage && operation::moves_samples(&cell.cell)
     };
     let mut groups: Vec<Vec<&CellSummary>> = Vec::new();
+    let mut known = Groups::along(axis::LATENCY.iter().copied());
     for cell in source.cells.all.iter().filter(is_shown) {
-        match groups.iter_mut().find(|group| agree(&source.cells, &group[0].cell, &cell.cell, axis::LATENCY))
-        {
-            Some(group) => group.push(cell),
-            None => groups.push(vec![cell]),
+        let is_of = |at: usize| agree(&source.cells, &groups[at][0].cell, &cell.cell, axis::LATENCY);
+        match known.place(&source.cells, &cell.cell, is_of) {
+            at if at < groups.len() => groups[at].push(cell),
+            _ => groups.push(vec![cell]),
         }
     }
     let curves = source.panels.iter().flat_map(|panel| &panel.curves);

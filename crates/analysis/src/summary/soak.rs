@@ -50,9 +50,9 @@ pub(crate) fn of_run(lines: &Lines<'_>, cells: &Cells<'_>) -> Vec<Soak> {
     let of_rep = |rep: &&Rep| {
         let cell = &cells.named(&rep.cell)?.cell;
         let course = Course::of(whole_seconds(cell, rep))?;
-        let is_of_cell = |other: &&&Rep| other.cell == rep.cell && other.role == rep.role;
         // A number only where there is more than one to tell apart.
-        let is_one = lines.reps.iter().filter(is_of_cell).count() == 1;
+        let of_cell = lines.of_cell(&rep.cell).iter();
+        let is_one = of_cell.filter(|other| other.role == rep.role).count() == 1;
         Some(Soak {
             cell: cell.cell.clone(),
             target_at_depth: target_at_depth(cells, cell),

@@ -1,7 +1,7 @@
 //! The edge that `size` searched: the last value that meets the target, and the first that misses it.
 
 use feed::Interval;
-use record::axis::{self, alike};
+use record::axis::{self, Groups, alike, others};
 use record::{Axis, Cell, Datasets};
 
 use crate::cell::cell_summary::{CellSummary, Measurement};
@@ -197,11 +197,14 @@ fn grouped(
     prefetch_follows: bool,
 ) -> Vec<Vec<SearchValue>> {
     let mut rows: Vec<Vec<SearchValue>> = Vec::new();
+    let mut groups = Groups::along(others(&may_differ(true, axis, prefetch_follows)));
     for (index, cell) in cells.iter().enumerate() {
         let Some(value) = value(cell, axis) else { continue };
         let one = SearchValue { value, cell: index };
-        let but = may_differ(cell, axis, prefetch_follows);
-        match rows.iter_mut().find(|row| alike(run, cells[row[0].cell], cell, &but)) {
+        let has_readers = cell.training.as_ref().is_some_and(|job| job.readers.is_some());
+        let but = may_differ(has_readers, axis, prefetch_follows);
+        let at = groups.place(run, cell, |at| alike(run, cells[rows[at][0].cell], cell, &but));
+        match rows.get_mut(at) {
             Some(row) => row.push(one),
             None => rows.push(vec![one]),
         }
@@ -217,8 +220,7 @@ fn grouped(
 }
 
 /// The searched axis and what follows from it: threads, connections, streams, and the depth of readers.
-fn may_differ(cell: &Cell, axis: Axis, prefetch_follows: bool) -> Vec<Axis> {
-    let has_readers = cell.training.as_ref().is_some_and(|job| job.readers.is_some());
+fn may_differ(has_readers: bool, axis: Axis, prefetch_follows: bool) -> Vec<Axis> {
     let mut but = vec![axis];
     // More hosts have more of everything, which each of them has by itself.
     if axis == Axis::Hosts {
@@ -337,7 +339,7 @@ mod tests {
 
     use super::*;
     use crate::Stall;
-    use crate::fixture::Builder;
+    use crate::fixture::{Asked, Builder};
     use crate::fixture::{cell_of_job, job_rep, team};
     use crate::{Summary, summarise};
 
@@ -441,6 +443,30 @@ mod tests {
         let values: Vec<Vec<u32>> =
             rows.iter().map(|row| row.iter().map(|one| one.value).collect()).collect();
         assert_eq!(values, [[8, 4, 2]]);
+    }
+
+    #[test]
+    fn a_cell_is_held_against_those_rows_alone_that_may_be_its_own() {
+        let asked = |rows: u64| {
+            let mut builder = Builder::new();
+            for block_bytes in 1..=rows {
+                for accelerators in [1, 2] {
+                    let name = format!("{block_bytes}/{accelerators}");
+                    builder.cell(&name, "disk", 8);
+                    builder.edit_cell(&name, cell_of_job);
+                    builder.edit_cell(&name, |cell| {
+                        cell.block_bytes = block_bytes;
+                        cell.training.as_mut().unwrap().accelerators = accelerators;
+                    });
+                }
+            }
+            let cells: Vec<&Cell> = builder.run.cells.iter().collect();
+            let run = Asked::of(&builder.run);
+            let found = search_rows(&run, &cells, "accelerators").len() as u64;
+            assert_eq!(found, rows);
+            run.times()
+        };
+        assert_eq!(asked(200), 20 * asked(10), "twenty times the work");
     }
 
     /// The cell of so many hosts, of which each plays the job.

@@ -1,5 +1,7 @@
 //! The caches between the reads and the storage, tier by tier: what was proven of each, and what was not.
 
+use std::collections::BTreeSet;
+
 use record::{Cell, Line, RunRecord, Target};
 
 use crate::cell::cell_summary::CellSummary;
@@ -134,15 +136,21 @@ pub(crate) fn of_run(record: &RunRecord, cells: &Cells<'_>) -> Vec<CacheTier> {
         return Vec::new();
     }
     let storage = cells.targets.iter().filter(|target| target.storage);
-    storage.flat_map(|target| of_target(record, cells, target)).collect()
+    let kernel = through_the_kernel(record);
+    storage.flat_map(|target| of_target(record, cells, &kernel, target)).collect()
 }
 
-fn of_target(record: &RunRecord, cells: &Cells<'_>, target: &Target) -> Vec<CacheTier> {
+fn of_target(
+    record: &RunRecord,
+    cells: &Cells<'_>,
+    kernel: &BTreeSet<&str>,
+    target: &Target,
+) -> Vec<CacheTier> {
     let of_target: Vec<&CellSummary> = measured(cells, target).collect();
     if of_target.is_empty() {
         return Vec::new();
     }
-    let pages = TierKnown::PageCache(pages(record, target, &of_target));
+    let pages = TierKnown::PageCache(pages(kernel, target, &of_target));
     let names = names(&of_target).map(TierKnown::Names);
     let known = match excluded(record, target) {
         Some(excluded) => excluded,
@@ -162,11 +170,11 @@ pub(crate) fn measured<'a>(cells: &Cells<'a>, target: &Target) -> impl Iterator<
     of_target.filter(|cell| cell.is_measured())
 }
 
-fn pages(record: &RunRecord, target: &Target, cells: &[&CellSummary]) -> PageCacheKnown {
+fn pages(kernel: &BTreeSet<&str>, target: &Target, cells: &[&CellSummary]) -> PageCacheKnown {
     if server_is_local(target) {
         return PageCacheKnown::ServerIsLocal;
     }
-    if cells.iter().all(|cell| is_in_user_space(record, &cell.cell.cell)) {
+    if !cells.iter().any(|cell| kernel.contains(cell.cell.cell.as_str())) {
         return PageCacheKnown::UserSpace;
     }
     let reading: Vec<&&CellSummary> =
@@ -224,13 +232,13 @@ pub(crate) fn below(record: &RunRecord, target: &Target) -> Vec<CacheBelow> {
     tiers
 }
 
-/// Whether every repetition of a cell says that the kernel's page cache takes no part.
-fn is_in_user_space(record: &RunRecord, cell: &str) -> bool {
-    let mut methods = record.lines.iter().filter_map(|line| match line {
-        Line::Rep(rep) if rep.cell == cell => Some(rep.cache.method.as_str()),
+/// Cells of which some repetition does not say that the kernel's page cache takes no part.
+fn through_the_kernel(record: &RunRecord) -> BTreeSet<&str> {
+    let cells = record.lines.iter().filter_map(|line| match line {
+        Line::Rep(rep) if rep.cache.method != USER_SPACE => Some(rep.cell.as_str()),
         _ => None,
     });
-    methods.next().is_some_and(|first| first == USER_SPACE && methods.all(|method| method == USER_SPACE))
+    cells.collect()
 }
 
 /// Whether feedline itself reaches a target over connections.

@@ -86,7 +86,7 @@ fn ways(source: &Source<'_>, judged: &CellSummary) -> (Panel, Vec<WayMeasured>) 
     let cells = &source.cells;
     let own = Panel::of(judged);
     let mut others: Vec<(Panel, Vec<&CellSummary>)> = Vec::new();
-    let mut groups = Groups::default();
+    let mut groups = Groups::along(axis::PANEL.iter().copied());
     let of_target = cells.all.iter().filter(|cell| cell.cell.target == judged.cell.target);
     // Panels are of closed loops alone, and a job is read in several ways as they are.
     let alike = of_target.filter(|cell| {
@@ -94,7 +94,7 @@ fn ways(source: &Source<'_>, judged: &CellSummary) -> (Panel, Vec<WayMeasured>) 
     });
     for cell in alike.filter(|cell| !own.is_way_of(cells, cell)) {
         let reads_so = |at: usize| others[at].0.is_way_of(cells, cell);
-        let at = groups.place(cells, &cell.cell, axis::PANEL.iter().copied(), reads_so);
+        let at = groups.place(cells, &cell.cell, reads_so);
         if at == others.len() {
             others.push((Panel::of(cell), Vec::new()));
         }

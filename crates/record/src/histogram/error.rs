@@ -25,7 +25,7 @@ pub enum HistogramError {
     Base64(#[from] base64::DecodeError),
     /// Not a deflate stream, or a cut one.
     #[error("cannot inflate a histogram: {0}")]
-    Inflate(flate2::DecompressError),
+    Inflate(&'static str),
     /// Not the V2 encoding.
     #[error("cannot decode a histogram: {0}")]
     Encoding(&'static str),

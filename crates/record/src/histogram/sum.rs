@@ -1,5 +1,7 @@
 //! Histograms added up without the memory of whole ranges.
 
+use std::cell::RefCell;
+
 use hdrhistogram::Histogram;
 
 use super::{
@@ -23,8 +25,11 @@ pub struct HistogramSum {
     counts: Vec<u64>,
     /// What they add up to.
     len: u64,
-    /// Room for the counters of one text.
-    found: Vec<(usize, u64)>,
+}
+
+thread_local! {
+    /// Room for the counters of one text, with their slots.
+    static FOUND: RefCell<Vec<(usize, u64)>> = const { RefCell::new(Vec::new()) };
 }
 
 impl HistogramSum {
@@ -40,7 +45,7 @@ impl HistogramSum {
 
     fn with(bounds: Bounds, empty: fn() -> Histogram<u64>) -> Self {
         let half = half_of(bounds.digits as u8);
-        Self { bounds, half, empty, first: 0, counts: Vec::new(), len: 0, found: Vec::new() }
+        Self { bounds, half, empty, first: 0, counts: Vec::new(), len: 0 }
     }
 
     /// Adds the histogram that a text holds. Takes bounded memory and time whatever the text.
@@ -48,12 +53,12 @@ impl HistogramSum {
     /// # Errors
     /// Where the text holds none, or one that counted latencies beyond the range; the sum is left as it was.
     pub fn add(&mut self, text: &HistogramText) -> Result<(), HistogramError> {
-        // Gathered before anything is added: a text that breaks in its middle must leave the sum as it was.
-        let mut found = std::mem::take(&mut self.found);
-        let counted = text.with_plain(|plain| self.counted_in(plain, &mut found));
-        let added = counted.map(|counted| self.add_counts(&found[..counted]));
-        self.found = found;
-        added
+        FOUND.with_borrow_mut(|found| {
+            // Gathered before anything is added: a text that breaks in its middle must leave the sum as it was.
+            let counted = text.with_plain(|plain| self.counted_in(plain, found))?;
+            self.add_counts(&found[..counted]);
+            Ok(())
+        })
     }
 
     /// Puts the slots of a plain encoding that were counted in to the front of `found`, from the lowest on, with their counts;
@@ -101,11 +106,12 @@ impl HistogramSum {
         }
         let held = self.counts.len().max(high + 1 - self.first);
         self.counts.resize(held, 0);
+        let (first, counts) = (self.first, &mut self.counts[..]);
         for (slot, count) in found {
-            let held = &mut self.counts[slot - self.first];
+            let held = &mut counts[slot - first];
             *held = held.saturating_add(*count);
-            self.len = self.len.saturating_add(*count);
         }
+        self.len = found.iter().fold(self.len, |len, (_, count)| len.saturating_add(*count));
     }
 
     /// Latencies counted.

@@ -1,6 +1,6 @@
 //! What sets cells apart.
 
-use record::axis::{Axis, Groups, agree, alike, others};
+use record::axis::{Axis, Groups, Places, agree, alike, others};
 use record::{AxisWords, Cell, Training};
 
 use crate::sample;
@@ -171,9 +171,10 @@ fn a_group_is_found_where_numbers_agree_that_are_not_equal() {
     let other = Cell { target: "other".to_owned(), ..cell.clone() };
     let (cells, but) = ([cell, deeper, other], [Axis::Depth]);
     let run = sample::run();
-    let mut groups = Groups::default();
-    let placed = cells
-        .each_ref()
-        .map(|cell| groups.place(&run, cell, others(&but), |group| alike(&run, &cells[group], cell, &but)));
+    let mut groups = Groups::along(others(&but));
+    let placed =
+        cells.each_ref().map(|cell| groups.place(&run, cell, |group| alike(&run, &cells[group], cell, &but)));
     assert_eq!(placed, [0, 0, 1]);
+    let places = Places::of(&run, cells.iter().enumerate(), others(&but));
+    assert_eq!((places.beside(&run, &cells[0]), places.beside(&run, &cells[2])), (&[0, 1][..], &[2][..]));
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use record::{
     CELLS_FILE, ENV_FILE, Format, INTERVALS_FILE, Line, RUN_FILE, Redactor, RunWriter, read_intervals,
-    read_run,
+    read_intervals_of, read_run,
 };
 
 use crate::sample;
@@ -202,6 +202,19 @@ fn a_record_without_intervals_is_read() {
     fs::remove_file(dir.join(INTERVALS_FILE)).unwrap();
     assert_eq!(read_intervals(&dir).unwrap(), record::RecordedIntervals::default());
     assert_eq!(read_run(&dir).unwrap().loss, None);
+}
+
+#[test]
+fn seconds_are_kept_of_the_cells_that_are_asked_for() {
+    let (_folder, dir) = written();
+    let all = sample::intervals();
+    let kept = read_intervals_of(&dir, |cell| cell == all[0].cell).unwrap();
+    let expected = all.iter().map(|rep| {
+        let seconds = if rep.cell == all[0].cell { rep.seconds.clone() } else { Vec::new() };
+        record::RepIntervals { seconds, ..rep.clone() }
+    });
+    assert_eq!(kept.reps, expected.collect::<Vec<_>>());
+    assert!(read_intervals_of(&dir, |_| false).unwrap().reps.iter().all(|rep| rep.seconds.is_empty()));
 }
 
 #[test]

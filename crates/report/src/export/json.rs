@@ -1,29 +1,20 @@
 //! One JSON object for each repetition of each cell, a line each.
 
-use std::collections::BTreeMap;
-
-use analysis::{RepFigures, Summary, by_repetition};
+use analysis::{RepFigures, Summary};
 use record::{Axis, Cell, Outcome, Role, RunRecord};
 use serde_json::{Map, Value, json};
 
-use super::{Export, gap};
+use super::{Export, by_cell};
 use crate::words;
 
 /// Every repetition with all its figures and counts. A cell without repetitions has one line with its `gap`.
 pub fn jsonl(record: &RunRecord, summary: &Summary) -> Export {
     let mut text = String::new();
     let mut gaps = Vec::new();
-    // By cell first: in the record repetitions of all cells are interleaved.
-    let mut of_cells: BTreeMap<&str, Vec<RepFigures<'_>>> = BTreeMap::new();
-    for figures in by_repetition(record) {
-        of_cells.entry(&figures.cell.cell).or_default().push(figures);
-    }
-    for cell in &record.run.cells {
-        let reps = of_cells.remove(cell.cell.as_str()).unwrap_or_default();
+    for (cell, reps, absent) in by_cell(record, summary) {
         for figures in &reps {
             push(&mut text, &repetition(record, figures));
         }
-        let absent = summary.cell(&cell.cell).and_then(gap);
         if reps.is_empty() {
             let why = absent.clone().unwrap_or_else(|| format!("{}: no repetition was made", cell.cell));
             let mut object = settings(record, cell);

@@ -1,10 +1,10 @@
 //! Tidy CSV (RFC 4180): one row for each figure of each repetition of each cell.
 
-use analysis::{RepFigures, Summary, by_repetition};
+use analysis::{RepFigures, Summary};
 use record::{Axis, Cell, RunRecord};
 
 use super::json::{outcome, role};
-use super::{Export, gap};
+use super::{Export, by_cell};
 use crate::words;
 
 const COLUMNS: [&str; 32] = [
@@ -47,17 +47,14 @@ const COLUMNS: [&str; 32] = [
 pub fn csv(record: &RunRecord, summary: &Summary) -> Export {
     let mut table = Table::default();
     table.row(&COLUMNS.map(str::to_owned));
-    let all = by_repetition(record);
     let mut gaps = Vec::new();
-    for cell in &record.run.cells {
-        let mut reps = all.iter().filter(|figures| figures.cell.cell == cell.cell).peekable();
-        let absent = summary.cell(&cell.cell).and_then(gap);
-        if reps.peek().is_none() {
+    for (cell, reps, absent) in by_cell(record, summary) {
+        if reps.is_empty() {
             let why = absent.clone().unwrap_or_else(|| format!("{}: no repetition was made", cell.cell));
             // A row all the same: a cell that is missing from a table is not missed.
             table.row(&row(record, cell, [""; 5].map(str::to_owned), ["", "", "", &why]));
         }
-        for figures in reps {
+        for figures in &reps {
             table.repetition(record, figures);
         }
         gaps.extend(absent);

@@ -1,7 +1,9 @@
 //! Grids: a shaded cell for each row and column, with its figure in it.
 
+use std::collections::BTreeSet;
+
 use analysis::{CellSummary, Measurement, Summary};
-use record::axis::{Axes, Groups, alike, others};
+use record::axis::{Axis, Groups, alike, others};
 
 use super::chart::{Mark, PlotPanel};
 use super::scale::Scale;
@@ -68,23 +70,30 @@ pub(super) fn panel(
     PlotPanel { width: Some(width.max(WIDTH_MIN)), ..panel }
 }
 
-/// Cells in groups, each begun by a cell that belongs to none before: cells of one differ along the axes `but` alone.
-pub(super) fn groups<'a>(
+/// Cells in groups, each begun by a cell that belongs to none before: cells of one differ along the axes `but` alone, belong to
+/// its first, and have a `place` each.
+pub(super) fn groups<'a, P: Ord>(
     summary: &Summary,
     cells: impl Iterator<Item = &'a CellSummary>,
-    but: Axes,
-    belongs: impl Fn(&[&CellSummary], &CellSummary) -> bool,
+    but: &[Axis],
+    belongs: impl Fn(&CellSummary, &CellSummary) -> bool,
+    place: impl Fn(&CellSummary) -> P,
 ) -> Vec<Vec<&'a CellSummary>> {
-    let mut groups: Vec<Vec<&CellSummary>> = Vec::new();
-    let mut known = Groups::default();
+    let (mut groups, mut taken) = (Vec::<Vec<&CellSummary>>::new(), Vec::<BTreeSet<P>>::new());
+    let mut known = Groups::along(others(but));
     for cell in cells {
-        let is_of =
-            |at: usize| alike(summary, &groups[at][0].cell, &cell.cell, but) && belongs(&groups[at], cell);
-        let at = known.place(summary, &cell.cell, others(but), is_of);
+        let own = place(cell);
+        let is_of = |at: usize| {
+            let first = groups[at][0];
+            !taken[at].contains(&own) && alike(summary, &first.cell, &cell.cell, but) && belongs(first, cell)
+        };
+        let at = known.place(summary, &cell.cell, is_of);
         if at == groups.len() {
             groups.push(Vec::new());
+            taken.push(BTreeSet::new());
         }
         groups[at].push(cell);
+        taken[at].insert(own);
     }
     groups
 }

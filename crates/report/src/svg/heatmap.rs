@@ -29,7 +29,10 @@ struct Course<'a> {
 pub(super) fn chart(summary: &Summary, over_time: &[OverTime]) -> Option<Chart> {
     let mut courses: Vec<Course<'_>> = Vec::new();
     for one in over_time {
-        if let (Some(heat), Some(cell)) = (&one.heat, summary.cell(&one.cell)) {
+        // Asked in this order: one cell of each target has the first, and the other is looked for.
+        if let Some(heat) = &one.heat
+            && let Some(cell) = summary.cell(&one.cell)
+        {
             courses.push(Course { cell: &one.cell, title: cell_title(summary, cell), heat });
         }
     }

@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 
 use analysis::{CellSummary, Summary};
-use record::axis::{self, Axes, Axis, agree};
+use record::axis::{self, Axes, Axis, Groups, agree};
 
 use super::chart::{Chart, PlotPanel, cut};
 use super::curves::any_storage;
 use super::grid::{self, Shade};
 use super::sign::Sample;
 use super::wording::target_title;
-use crate::group::place;
 use crate::number::{RateUnit, of_line};
 use crate::plain::shortened;
 use crate::plot::PlotTable;
@@ -123,28 +122,28 @@ fn grids(summary: &Summary) -> Vec<Grid<'_>> {
     let is_same = |one: &CellSummary, two: &CellSummary, size: Size| {
         agree(summary, &one.cell, &two.cell, &[size.axis()])
     };
-    // Held against the first of each size of samples: against all, pages of thousands of cells take minutes.
-    let mut of_each: Vec<&CellSummary> = Vec::new();
+    let (mut of_each, mut sizes) = (Vec::<&CellSummary>::new(), Groups::along([Axis::SampleBytes]));
     let blocks_follow = shown.iter().all(|cell| {
-        let at = place(&mut of_each, |first| is_same(first, cell, Size::Sample), || cell);
+        let at = sizes.place(summary, &cell.cell, |at| is_same(of_each[at], cell, Size::Sample));
+        if at == of_each.len() {
+            of_each.push(cell);
+        }
         is_same(of_each[at], cell, Size::Block)
     });
-    let shares_other = |one: &CellSummary, two: &CellSummary, size: Size| match size {
-        // By what the scenario says: as they are stored, the same samples take other bytes in other shards.
-        Size::Shard => one.cell.said_along(Axis::SampleBytes) == two.cell.said_along(Axis::SampleBytes),
-        Size::Sample | Size::Block => is_same(one, two, size.other()),
-    };
     let mut found = Vec::new();
     for size in [Size::Sample, Size::Block, Size::Shard] {
         // Where each size of samples has one of blocks, as where a sample is read at once, rows of samples differ in both.
         let is_free = size == Size::Sample && blocks_follow;
-        let belongs = |group: &[&CellSummary], cell: &CellSummary| {
-            let place = |cell: &CellSummary| (size.of(cell), cell.cell.queue_depth);
-            (is_free || shares_other(group[0], cell, size))
-                && group.iter().all(|other| place(other) != place(cell))
+        let shared = (!is_free && size != Size::Shard).then(|| size.other().axis());
+        let but: Vec<Axis> = size.may_differ().iter().copied().filter(|axis| Some(*axis) != shared).collect();
+        // By what the scenario says: as they are stored, the same samples take other bytes in other shards.
+        let belongs = |one: &CellSummary, two: &CellSummary| {
+            size != Size::Shard
+                || one.cell.said_along(Axis::SampleBytes) == two.cell.said_along(Axis::SampleBytes)
         };
+        let place = |cell: &CellSummary| (size.of(cell), cell.cell.queue_depth);
         let of_size = shown.iter().copied().filter(|cell| size != Size::Shard || shard_bytes(cell).is_some());
-        let mut groups = grid::groups(summary, of_size, size.may_differ(), belongs);
+        let mut groups = grid::groups(summary, of_size, &but, belongs, place);
         groups.retain(|group| {
             distinct(group, |cell| size.of(cell)).len() > 1
                 && distinct(group, depth).len() > 1

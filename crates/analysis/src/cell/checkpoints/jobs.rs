@@ -1,8 +1,8 @@
 //! What checkpoints take from the training job that makes them (F49, F50), and what its reads do meanwhile.
 
 use feed::formula;
-use record::axis::{self, alike};
-use record::{Rep, Run};
+use record::axis::{self, Places, alike, others};
+use record::{Cell, Rep, Run};
 
 use super::timeline::{self, CheckpointTimeline};
 use super::writes::Written;
@@ -78,8 +78,8 @@ pub struct ReadsBeside {
 pub(super) fn of_cell(
     run: &Run,
     cells: &[CellSummary],
-    index: usize,
-    reps: &[&Rep],
+    plain: &Places,
+    (index, reps): (usize, &[&Rep]),
 ) -> Option<CheckpointedJob> {
     let cell = &cells[index];
     let (job, plan) = (cell.cell.training.as_ref()?, cell.cell.checkpoint.as_ref()?);
@@ -98,7 +98,7 @@ pub(super) fn of_cell(
     Some(CheckpointedJob {
         cell: index,
         au: au(cell),
-        without: without(run, cells, cell),
+        without: without(run, cells, plain, cell),
         stall_share: stall_share(reps),
         stall_s,
         interval_s,
@@ -114,14 +114,22 @@ fn au(cell: &CellSummary) -> Option<Rate> {
     Some(cell.figures()?.training.as_ref()?.au)
 }
 
-/// The first cell that is alike in everything but its checkpoints.
-fn without(run: &Run, cells: &[CellSummary], cell: &CellSummary) -> Option<WithoutCheckpoints> {
-    let is_other = |other: &CellSummary| {
-        other.cell.checkpoint.is_none()
-            && other.cell.training.is_some()
-            && alike(run, &other.cell, &cell.cell, axis::WITHOUT_CHECKPOINTS)
-    };
-    let found = cells.iter().position(is_other)?;
+/// The jobs without checkpoints.
+pub(super) fn plain(run: &Run, cells: &[CellSummary]) -> Places {
+    let is_plain = |cell: &Cell| cell.training.is_some() && cell.checkpoint.is_none();
+    let plain = cells.iter().map(|one| &one.cell).enumerate().filter(|(_, cell)| is_plain(cell));
+    Places::of(run, plain, others(axis::WITHOUT_CHECKPOINTS))
+}
+
+/// The first cell of `plain` that is alike in everything but its checkpoints.
+fn without(
+    run: &Run,
+    cells: &[CellSummary],
+    plain: &Places,
+    cell: &CellSummary,
+) -> Option<WithoutCheckpoints> {
+    let is_other = |other: &usize| alike(run, &cells[*other].cell, &cell.cell, axis::WITHOUT_CHECKPOINTS);
+    let found = plain.beside(run, &cell.cell).iter().copied().find(is_other)?;
     Some(WithoutCheckpoints { cell: found, au: au(&cells[found])? })
 }
 

@@ -16,6 +16,6 @@ pub(crate) struct Case<'a> {
     pub(crate) same: Option<&'a CellSummary>,
     /// At four times that depth or more.
     pub(crate) deeper: Option<&'a CellSummary>,
-    /// Every cell of the run.
-    pub(crate) cells: &'a [CellSummary],
+    /// The fastest of its target and cache in another size of samples or blocks.
+    pub(crate) other_size: Option<(&'a CellSummary, &'a Figures)>,
 }

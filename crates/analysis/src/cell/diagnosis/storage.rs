@@ -9,7 +9,6 @@ use crate::cell::figures::Figures;
 use crate::cell::flag::Flag;
 use crate::cell::training::bound::Bound;
 use crate::cell::training::figures::demand_samples_per_s;
-use crate::cell::training::predicted::is_closed;
 
 // S3's 503 SlowDown and NFS's JUKEBOX are the storage saying itself that requests are too many: a hundredth refused holds up
 // many more, as each waits for a back-off.
@@ -110,16 +109,7 @@ impl<'a> Pair<'a> {
 /// Four times the depth makes no more requests, and larger reads of the same storage move far more bytes.
 fn rate(case: &Case<'_>) -> Option<Diagnosis> {
     let pair = Pair::of(case).filter(|pair| pair.gain() < FLAT_GAIN_MAX)?;
-    let own = case.cell;
-    let other_sizes = case.cells.iter().filter(|other| {
-        is_closed(other)
-            && other.cell.target == own.cell.target
-            && other.cell.cache == own.cell.cache
-            // Samples or blocks: a read is larger by either.
-            && (other.sample_bytes, other.cell.block_bytes) != (own.sample_bytes, own.cell.block_bytes)
-    });
-    let largest = other_sizes.filter_map(|other| Some((other, other.figures()?)));
-    let (other, figures) = largest.max_by(|a, b| a.1.bps.mean.total_cmp(&b.1.bps.mean))?;
+    let (other, figures) = case.other_size?;
     let times = figures.bps.mean / pair.best_bps();
     let ops_per_s = pair.deeper.1.ops_per_s.max(pair.same.1.ops_per_s);
     let larger = Symptom::LargerReads { ops_per_s, cell: other.cell.cell.clone(), times };

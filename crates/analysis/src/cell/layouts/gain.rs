@@ -1,7 +1,7 @@
 //! What a packed layout gains over files, measured and by F18.
 
 use feed::formula::shard_gain;
-use record::axis::{self, alike};
+use record::axis::{self, Places, alike, others};
 use record::{ExpectFigures, ExpectTarget, RunRecord};
 
 use crate::cell::cell_summary::CellSummary;
@@ -9,7 +9,7 @@ use crate::cell::figures::Figures;
 use crate::cell::operation;
 use crate::cell::rate::Rate;
 use crate::cell::samples::{FILES, payload, samples};
-use crate::cell::training::predicted::is_closed;
+use crate::cell::training::closed_loops::is_closed;
 
 /// A packed cell against files at the same depth.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,21 +61,22 @@ pub(super) fn of_cells(record: &RunRecord, cells: &[CellSummary]) -> Vec<LayoutG
     let is_read = |cell: &CellSummary| {
         cell.storage && is_closed(cell) && operation::reads_samples(&cell.cell) && cell.figures().is_some()
     };
-    let (mut files, mut packed) = (Vec::new(), Vec::new());
-    for (index, cell) in cells.iter().enumerate().filter(|(_, cell)| is_read(cell)) {
-        match layout(cell) {
-            Some(FILES) => files.push(index),
-            Some(_) => packed.push(index),
-            None => {}
-        }
-    }
-    packed.into_iter().filter_map(|index| of_cell(record, cells, index, &files)).collect()
+    let read = || cells.iter().enumerate().filter(|(_, cell)| is_read(cell));
+    let files =
+        read().filter(|(_, cell)| layout(cell) == Some(FILES)).map(|(index, cell)| (index, &cell.cell));
+    let files = Places::of(&record.run, files, others(axis::LAYOUTS));
+    let packed = read().filter(|(_, cell)| layout(cell).is_some_and(|layout| layout != FILES));
+    packed.map(|(index, _)| index).filter_map(|index| of_cell(record, cells, index, &files)).collect()
 }
 
-fn of_cell(record: &RunRecord, cells: &[CellSummary], packed: usize, files: &[usize]) -> Option<LayoutGain> {
+fn of_cell(record: &RunRecord, cells: &[CellSummary], packed: usize, files: &Places) -> Option<LayoutGain> {
     let cell = &cells[packed];
     let rate = |index: &usize| cells[*index].figures().map_or(0.0, |figures| figures.samples_per_s.mean);
-    let beside = files.iter().copied().filter(|index| is_alike(record, cell, &cells[*index]));
+    let beside = files
+        .beside(&record.run, &cell.cell)
+        .iter()
+        .copied()
+        .filter(|index| is_alike(record, cell, &cells[*index]));
     // Against the fastest files: anything else would credit packing with what a better setting of files gains as well.
     let files = beside.max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
     let (of_packed, of_files) = (cell.figures()?, cells[files].figures()?);

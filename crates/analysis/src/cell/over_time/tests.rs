@@ -90,6 +90,32 @@ fn the_confirmed_cell_stands_for_its_target() {
 }
 
 #[test]
+fn seconds_are_asked_for_of_cells_that_stand_for_a_target_and_of_those_without_counts() {
+    let mut builder = confirmed_at(&[1.5; 3]);
+    for name in ["counted", "uncounted"] {
+        builder.cell(name, "disk", 4);
+        builder.push(rep(name, 0, 1e9));
+    }
+    for name in ["c", "counted"] {
+        builder.edit_reps(name, |rep| (rep.second_bytes, rep.second_ops) = (vec![1], vec![1]));
+    }
+    let record = builder.record();
+    let mut asked = BTreeSet::new();
+    let read = |cells: &BTreeSet<&str>| {
+        asked.extend(cells.iter().map(|cell| (*cell).to_owned()));
+        let kept = [
+            seconds(0, &[&[5_000; 3]]),
+            RepIntervals { cell: "uncounted".to_owned(), ..seconds(0, &[&[5_000; 2]]) },
+        ];
+        Ok::<_, ()>(RecordedIntervals { reps: kept.to_vec(), loss: None })
+    };
+    let found = over_time_read(&record, read).unwrap();
+    assert_eq!(asked.iter().map(String::as_str).collect::<Vec<_>>(), ["c", "uncounted"]);
+    assert!(found.iter().any(|one| one.cell == "c" && one.heat.is_some()));
+    assert!(found.iter().any(|one| one.cell == "uncounted" && one.reps[0].points.len() == 1));
+}
+
+#[test]
 fn a_stall_is_a_column_without_operations() {
     let record = with_seconds(&[1, 0, 1]);
     let kept = RecordedIntervals { reps: vec![seconds(0, &[&[15_000; 4], &[], &[15_000; 3]])], loss: None };

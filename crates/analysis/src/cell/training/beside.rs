@@ -9,6 +9,7 @@ use crate::cell::diagnosis::symptom::Diagnosis;
 use crate::cell::figures::Figures;
 use crate::cell::flag::{Flag, Gravity};
 use crate::cell::training::bound::Bound;
+use crate::cell::training::closed_loops::ClosedLoops;
 use crate::cell::training::predicted::{self, Foretold};
 use crate::cell::training::{GAP_MAX, NotPredicted, Stall, TrainingFigures};
 
@@ -19,13 +20,9 @@ const DEEPER: u32 = 4;
 
 /// Adds to each training cell what closed loops foretell of it, why its accelerators waited, and where both disagree.
 pub(crate) fn complete(record: &RunRecord, cells: &mut [CellSummary]) {
-    for index in 0..cells.len() {
-        let cell = &cells[index];
-        let Some(threshold) = cell.cell.training.as_ref().map(|job| job.threshold) else { continue };
-        let measured = cell.figures().and_then(|figures| FromOthers::of(record, cells, cell, figures));
-        let confirmed = cell.confirmed.as_ref().and_then(Measurement::figures);
-        let confirmed = confirmed.and_then(|figures| FromOthers::of(record, cells, cell, figures));
-        let cell = &mut cells[index];
+    let found = of_all(record, cells);
+    for (cell, found) in cells.iter_mut().zip(found) {
+        let Some((threshold, [measured, confirmed])) = found else { continue };
         if let (Measurement::Figures(figures), Some(found)) = (&mut cell.measured, measured) {
             found.add_to(figures, threshold);
         }
@@ -33,6 +30,21 @@ pub(crate) fn complete(record: &RunRecord, cells: &mut [CellSummary]) {
             found.add_to(figures, threshold);
         }
     }
+}
+
+/// For each training cell its target and what follows for its interleaved and its fresh repetitions.
+fn of_all(record: &RunRecord, cells: &[CellSummary]) -> Vec<Option<(f64, [Option<FromOthers>; 2])>> {
+    if cells.iter().all(|cell| cell.cell.training.is_none()) {
+        return Vec::new();
+    }
+    let loops = ClosedLoops::of(&record.run, cells);
+    let of_each = cells.iter().map(|cell| {
+        let threshold = cell.cell.training.as_ref()?.threshold;
+        let fresh = cell.confirmed.as_ref().and_then(Measurement::figures);
+        let of = |figures: Option<&Figures>| FromOthers::of(record, &loops, cell, figures?);
+        Some((threshold, [of(cell.figures()), of(fresh)]))
+    });
+    of_each.collect()
 }
 
 /// Whether fills, and not the rate of the storage, keep a job from its target, whatever closed loops leave open.
@@ -51,16 +63,24 @@ struct FromOthers {
 }
 
 impl FromOthers {
-    fn of(record: &RunRecord, cells: &[CellSummary], cell: &CellSummary, figures: &Figures) -> Option<Self> {
+    fn of<'a>(
+        record: &RunRecord,
+        loops: &ClosedLoops<'a>,
+        cell: &'a CellSummary,
+        figures: &Figures,
+    ) -> Option<Self> {
         let trained = figures.training.as_ref()?;
         let depth = cell.cell.queue_depth;
-        let same = predicted::closed(&record.run, cells, cell, |other| other == depth);
-        let deeper =
-            predicted::closed(&record.run, cells, cell, |other| other >= depth.saturating_mul(DEEPER));
-        let foretold = predicted::of(&record.run, cells, cell, trained, figures.repetitions);
+        let by_depth = loops.by_depth(cell);
+        // The shallowest of those that are deep enough: one far deeper measures a queue that the job never had.
+        let from = |depth: u32| by_depth.iter().copied().find(|other| other.cell.queue_depth >= depth);
+        let same = from(depth).filter(|other| other.cell.queue_depth == depth);
+        let deeper = from(depth.saturating_mul(DEEPER));
+        let foretold = predicted::of(&record.run, &by_depth, cell, trained, figures.repetitions);
         let job = cell.cell.training.as_ref()?;
-        let case = Case { cell, job, figures, trained, same, deeper, cells };
-        let refused = predicted::refused(&record.run, cells, cell);
+        let other_size = loops.fastest_of_other_size(cell);
+        let case = Case { cell, job, figures, trained, same, deeper, other_size };
+        let refused = predicted::refused(&record.run, loops, cell);
         Some(Self { foretold, refused, diagnosis: diagnosis::of(&case) })
     }
 

@@ -5,14 +5,11 @@
 //! samples are decoded for real, as no closed loop says how long that takes, and where the last batches of an epoch are
 //! smaller than others; both are said.
 
-use std::collections::BTreeSet;
-
 use feed::{Curve, Fetchers, Loader, Side};
-use record::axis::{self, Axis, alike};
-use record::{Cell, Dataset, Datasets as _, Run, Training};
+use record::{Dataset, Datasets as _, Run, Training};
 
 use crate::cell::cell_summary::CellSummary;
-use crate::cell::set_apart::is_set;
+use crate::cell::training::closed_loops::ClosedLoops;
 use crate::cell::training::figures::demand_samples_per_s;
 use crate::cell::training::{GAP_MAX, NotPredicted, PredictedAu, TrainingFigures};
 
@@ -20,53 +17,6 @@ use crate::cell::training::{GAP_MAX, NotPredicted, PredictedAu, TrainingFigures}
 pub(crate) const STATED_COST: &str = "cost";
 /// The word of a copy into the batch, which decodes nothing.
 pub(crate) const COPY: &str = "copy";
-
-/// The closed cell that reads as `cell` does at the depth that `is_depth` asks for, the shallowest of several; one of as
-/// many threads before others.
-pub(super) fn closed<'a>(
-    run: &Run,
-    cells: &'a [CellSummary],
-    cell: &CellSummary,
-    is_depth: impl Fn(u32) -> bool,
-) -> Option<&'a CellSummary> {
-    let alike = alike_closed(run, cells, cell).filter(|other| is_depth(other.cell.queue_depth));
-    // A loop that may not be judged may not judge a job either.
-    let valid = alike.filter(|other| other.figures().is_some_and(crate::Figures::is_valid));
-    // The shallowest of those that are deep enough: one far deeper measures a queue that the job never had.
-    valid.min_by_key(|other| (other.cell.queue_depth, other.cell.threads != cell.cell.threads))
-}
-
-/// The closed cells that read as `cell` does, at whatever depth.
-fn alike_closed<'a>(
-    run: &Run,
-    cells: &'a [CellSummary],
-    cell: &CellSummary,
-) -> impl Iterator<Item = &'a CellSummary> {
-    let is_streamed = |other: &&Cell| other.target == cell.cell.target && other.streams.is_some();
-    let streamed: Vec<&Cell> = cells.iter().map(|other| &other.cell).filter(is_streamed).collect();
-    let streams_vary = is_set(run, &streamed, Axis::Streams);
-    cells.iter().filter(move |other| reads_alike(run, other, cell, streams_vary))
-}
-
-/// The valid closed cells that read as `cell` does, one for each depth, the shallowest first: what is known of its storage
-/// by the reads outstanding.
-pub fn closed_loops<'a>(run: &Run, cells: &'a [CellSummary], cell: &CellSummary) -> Vec<&'a CellSummary> {
-    depths(run, cells, cell).filter_map(|depth| closed(run, cells, cell, |one| one == depth)).collect()
-}
-
-/// Streams that follow the depth, as those of readers do, are no other way of reading.
-fn reads_alike(run: &Run, closed: &CellSummary, cell: &CellSummary, streams_vary: bool) -> bool {
-    let (a, b) = (&closed.cell, &cell.cell);
-    is_closed(closed)
-        && alike(run, a, b, axis::PREDICTION)
-        && a.streams.is_some() == b.streams.is_some()
-        && (!streams_vary || a.streams == b.streams)
-}
-
-/// Whether nothing but the depth decides what a cell reads.
-pub(crate) fn is_closed(cell: &CellSummary) -> bool {
-    cell.cell.pace.is_none() && cell.cell.training.is_none()
-}
 
 /// The least and the most that a utilization may be.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -100,10 +50,10 @@ pub(super) struct Foretold {
     pub(super) said: Option<PredictedAu>,
 }
 
-/// What the closed loops beside `cell` foretell of its job; `None` where they say nothing.
+/// What the closed loops beside `cell`, one for each depth, foretell of its job; `None` where they say nothing.
 pub(super) fn of(
     run: &Run,
-    cells: &[CellSummary],
+    loops: &[&CellSummary],
     cell: &CellSummary,
     figures: &TrainingFigures,
     repetitions: u32,
@@ -111,15 +61,14 @@ pub(super) fn of(
     let job = cell.cell.training.as_ref()?;
     let dataset = run.dataset(cell.cell.dataset);
     let loader = loader(job, cell.cell.queue_depth).filter(|_| unknown(cell, job, dataset).is_none())?;
-    let all = closed_loops(run, cells, cell);
     let rate = |closed: &&CellSummary| Some((closed.cell.queue_depth, closed.figures()?.samples_per_s.mean));
-    let storage = Curve::new(all.iter().filter_map(rate))?;
+    let storage = Curve::new(loops.iter().filter_map(rate))?;
     let steps = steps_of_each(figures, job, repetitions);
     let epochs = Epochs::of(steps, steps_of_epoch(cell, job, dataset));
     let au = Span::of(|side| epochs.computed_s(&loader) / epochs.wall_s(&loader, &storage, side))?;
     let long_run = Span::of(|side| (loader.compute_s / loader.step_s(&storage, side)).min(1.0))?;
     // Named as the source: of several loops the one at the depth that the job can reach weighs most in the curve.
-    let nearest = all.iter().min_by_key(|closed| closed.cell.queue_depth.abs_diff(loader.reach()))?;
+    let nearest = loops.iter().min_by_key(|closed| closed.cell.queue_depth.abs_diff(loader.reach()))?;
     let said = au.narrow().zip(long_run.narrow()).and_then(|(au, long_run)| {
         Some(PredictedAu {
             au,
@@ -137,9 +86,9 @@ pub(super) fn of(
 
 /// Why nothing is foretold of a job that closed loops read beside, where that lies in the job; `None` where it is foretold,
 /// and where what was measured leaves it open.
-pub(super) fn refused(run: &Run, cells: &[CellSummary], cell: &CellSummary) -> Option<NotPredicted> {
+pub(super) fn refused<'a>(run: &Run, loops: &ClosedLoops<'a>, cell: &'a CellSummary) -> Option<NotPredicted> {
     let job = cell.cell.training.as_ref()?;
-    depths(run, cells, cell).next()?;
+    loops.alike(cell).next()?;
     unknown(cell, job, run.dataset(cell.cell.dataset))
 }
 
@@ -152,11 +101,6 @@ fn unknown(cell: &CellSummary, job: &Training, dataset: Option<&Dataset>) -> Opt
     // Unknown samples may leave a rest; then a full last batch is a guess.
     let rest = samples_of(cell, dataset).is_none_or(|samples| samples % samples_of_step(job) > 0);
     (!job.drop_last && rest).then_some(NotPredicted::UnevenBatches)
-}
-
-/// Depths of the closed cells that read as `cell` does.
-fn depths(run: &Run, cells: &[CellSummary], cell: &CellSummary) -> impl Iterator<Item = u32> {
-    alike_closed(run, cells, cell).map(|other| other.cell.queue_depth).collect::<BTreeSet<_>>().into_iter()
 }
 
 /// The job's loader; `None` where it is not known how long decoding takes.

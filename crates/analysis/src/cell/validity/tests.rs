@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use record::CacheProof;
+use record::{CacheProof, Reread};
 
 use super::*;
 use crate::cell::gap::GapCause;

@@ -228,7 +228,7 @@ impl Known {
             ));
         };
         let like = run.named_or_only(name, "source")?;
-        let loops = analysis::closed_loops(&run.record.run, &run.summary.cells, like);
+        let loops = analysis::ClosedLoops::of(&run.record.run, &run.summary.cells).by_depth(like);
         let rate = |cell: &&CellSummary| Some((cell.cell.queue_depth, cell.figures()?.samples_per_s.mean));
         let value = Curve::new(loops.iter().filter_map(rate));
         let value =

@@ -35,7 +35,8 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     let all = cells(summary);
     let any_storage = all.iter().any(|cell| cell.storage);
     let shown = all.into_iter().filter(|cell| cell.storage == any_storage);
-    let mut groups = grid::groups(summary, shown, axis::FETCH, has_place);
+    let place = |cell: &CellSummary| (Fetching::of(cell), prefetch(cell));
+    let mut groups = grid::groups(summary, shown, axis::FETCH, |_, _| true, place);
     // A group in which every cell failed is no grid: the table says why.
     groups.retain(|group| is_varied(group) && group.iter().any(|cell| Job::measured(cell).is_some()));
     if groups.is_empty() {
@@ -51,13 +52,6 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
         .key(Sample::HEAT, "AU %, the mean, from 0 to 100; below it its 95 % interval")
         .key(Sample::Frame, "the whole interval is at the threshold or above");
     Some(chart)
-}
-
-/// Whether a cell has a place of its own beside those of a group.
-fn has_place(group: &[&CellSummary], cell: &CellSummary) -> bool {
-    let is_place =
-        |other: &&CellSummary| (Fetching::of(other), prefetch(other)) == (Fetching::of(cell), prefetch(cell));
-    !group.iter().any(is_place)
 }
 
 /// Whether readers or prefetch vary: readers beside reads that share a depth are no grid.
