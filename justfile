@@ -63,7 +63,11 @@ dist-try:
     packaging/try
 
 # What every submission must pass.
-ci: lint test test-versus truth python docs
+ci:
+    cargo fmt --all --check
+    cargo test --workspace --no-run
+    .ci/beside truth lint test-versus docs
+    just python
     .ci/quickstart
 
 # Coverage-guided fuzzing of every parser of outside bytes: `just fuzz [SECONDS [TARGET ...]]`.

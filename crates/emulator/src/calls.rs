@@ -28,7 +28,10 @@ const READ_BYTES: usize = 64 * 1024;
 /// Calls as they come in.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
+    /// Only ever grows: clearing it for each read would cost more than the read.
     buffer: Vec<u8>,
+    /// Bytes of `buffer` that were read.
+    held: usize,
     /// Bytes of `buffer` that were handed on.
     taken: usize,
     /// Bytes of `buffer` that may be handed on.
@@ -47,15 +50,15 @@ impl Calls {
         out: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         while self.taken == self.ready {
-            self.buffer.drain(..self.taken);
+            self.buffer.copy_within(self.taken..self.held, 0);
+            self.held -= self.taken;
             (self.taken, self.ready) = (0, 0);
-            let held = self.buffer.len();
-            self.buffer.resize(held + READ_BYTES, 0);
-            let mut space = ReadBuf::new(&mut self.buffer[held..]);
-            let read = Pin::new(&mut *socket).poll_read(cx, &mut space);
+            let end = self.held + READ_BYTES;
+            self.buffer.resize(self.buffer.len().max(end), 0);
+            let mut space = ReadBuf::new(&mut self.buffer[self.held..end]);
+            ready!(Pin::new(&mut *socket).poll_read(cx, &mut space))?;
             let length = space.filled().len();
-            self.buffer.truncate(held + length);
-            ready!(read)?;
+            self.held += length;
             if length == 0 {
                 return Poll::Ready(Ok(()));
             }
@@ -70,10 +73,10 @@ impl Calls {
     /// Marks the calls whose head is complete, and makes ready what was looked at.
     fn mark(&mut self) {
         loop {
-            let pass = self.passing.min(self.buffer.len() - self.ready);
+            let pass = self.passing.min(self.held - self.ready);
             self.ready += pass;
             self.passing -= pass;
-            let rest = &mut self.buffer[self.ready..];
+            let rest = &mut self.buffer[self.ready..self.held];
             if self.passing > 0 || rest.len() < 4 {
                 return;
             }
@@ -148,9 +151,11 @@ mod tests {
         let mut out = Vec::new();
         for piece in bytes.chunks(piece) {
             calls.buffer.extend_from_slice(piece);
+            calls.held = calls.buffer.len();
             calls.mark();
             out.extend_from_slice(&calls.buffer[calls.taken..calls.ready]);
             calls.buffer.drain(..calls.ready);
+            calls.held = calls.buffer.len();
             (calls.taken, calls.ready) = (0, 0);
         }
         out
