@@ -249,9 +249,11 @@ fn most_preferred<'a>(
     let plays = |one: &Candidate<'_>| one.cell.cell.training.is_some();
     // Nor do writes of which nothing is promised for writes that are kept.
     let is_kept = |one: &Candidate<'_>| operation::is_kept(&one.cell.cell);
+    // Nor does a job that does not save, or saves otherwise, for one that saves as the need has it.
+    let saves = |one: &Candidate<'_>| !saves_otherwise(&one.cell.cell, eligibility.saves);
     let only_doubtful =
         |of: &dyn Fn(&Candidate<'_>) -> bool| measured.iter().any(of) && !valid.iter().any(of);
-    let would_stand_in = only_doubtful(&plays) || only_doubtful(&is_kept);
+    let would_stand_in = only_doubtful(&plays) || only_doubtful(&is_kept) || only_doubtful(&saves);
     let pool = if valid.is_empty() || would_stand_in {
         measured
     } else {

@@ -152,11 +152,26 @@ fn utilization(summary: &Summary, verdict: &Verdict, cell: &CellSummary, share: 
         WhyUnmet::Reached(of_demand(interval.low), of_demand(interval.high))
     });
     Some(match (judgement, cause) {
-        (Judgement::Feeds, _) => holds_if_steady(Some(cell), unmet),
+        (Judgement::Feeds, _) => match otherwise(summary, verdict, cell, share) {
+            Some(verdict) => Outcome::Open(unmet(WhyUnmet::Verdict(Box::new(verdict)))),
+            None => holds_if_steady(Some(cell), unmet),
+        },
         (Judgement::Starves, _) => Outcome::Fails(unmet(reached)),
         (_, Some(Cause::Flagged(flag))) => Outcome::Open(unmet(WhyUnmet::Flagged(flag))),
         (Judgement::Uncertain, _) => Outcome::Open(unmet(reached)),
     })
+}
+
+/// The verdict on a share of the demand that is reached, where the test was narrower than the need, or the storage reached it
+/// for a part of the run only; `None` where nothing is in doubt.
+fn otherwise(summary: &Summary, verdict: &Verdict, cell: &CellSummary, share: f64) -> Option<Verdict> {
+    let reads = verdict.of_reads()?;
+    let asked_bps = share * cell.line?.demand_bps;
+    let changed = reads.changed.filter(|(before, after)| (*before >= asked_bps) != (*after >= asked_bps));
+    let narrower = || verdict::narrower(&summary.as_cells(), cell, reads.scope.as_ref(), share);
+    let cause = changed.map(|bps| Cause::Changed { bps }).or_else(narrower)?;
+    let reads = ReadVerdict { judgement: Judgement::Uncertain, cause, feeds: None, ..reads.clone() };
+    Some(Verdict { reads: Some(reads), checkpoints: Vec::new(), ..verdict.clone() })
 }
 
 /// What arrivals offer at most; absent for a closed loop and a job.

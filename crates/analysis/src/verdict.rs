@@ -29,6 +29,7 @@ use crate::verdict::scope::Scope;
 pub(crate) use against::judged;
 pub use cause::{Cause, NoLine, NothingMeasured};
 pub use conditions::Condition;
+pub(crate) use decision::narrower;
 pub use played::Played;
 pub(crate) use source::Source;
 pub(crate) use targets::{Judged, rests_on};

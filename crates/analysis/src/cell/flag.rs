@@ -164,6 +164,8 @@ pub enum Flag {
         failed: u64,
         /// Share of all reads, 0 to 1.
         share: f64,
+        /// Of a mix: their share of its rarer kind if all of them were of it, for which were is not recorded.
+        of_rarer: Option<f64>,
         /// How many, by kind.
         kinds: BTreeMap<String, u64>,
     },
@@ -397,6 +399,13 @@ pub enum Flag {
         /// As foretold.
         predicted: f64,
     },
+    /// Saves of a job failed, which its reads had no part of.
+    SavesFailed {
+        /// How many.
+        saves: u64,
+        /// Why the first of them did.
+        reason: String,
+    },
     /// Another engine was asked for.
     StandsIn {
         /// Which, and why it is not there.
@@ -417,8 +426,10 @@ impl Flag {
             | Self::WaitsElsewhere { .. }
             | Self::FillsDecide { .. } => Gravity::ForbidsStarves,
             // A repetition that failed would have been slower, if anything, so that STARVES stands.
-            // Nor would writes that had reached the device have been faster.
-            Self::FailedRepetitions { .. } | Self::NotWritten { .. } => Gravity::ForbidsFeeds,
+            // Nor would writes that had reached the device have been faster, and reads beside saves that were made.
+            Self::FailedRepetitions { .. } | Self::NotWritten { .. } | Self::SavesFailed { .. } => {
+                Gravity::ForbidsFeeds
+            }
             Self::NotSteady { slope, end_of_line, .. } => of_trend(*slope, *end_of_line),
             Self::Bursts { fall, end_of_line, .. } => of_trend(-fall, *end_of_line),
             Self::NotCold { .. }
@@ -443,9 +454,10 @@ impl Flag {
             {
                 Gravity::ForbidsStarves
             }
-            Self::Errors { share, .. } | Self::NotDecoded { share, .. } if *share > ERROR_SHARE_MAX => {
+            Self::Errors { share, of_rarer, .. } if of_rarer.unwrap_or(*share) > ERROR_SHARE_MAX => {
                 Gravity::ForbidsVerdict
             }
+            Self::NotDecoded { share, .. } if *share > ERROR_SHARE_MAX => Gravity::ForbidsVerdict,
             Self::Errors { .. }
             | Self::NotReread { .. }
             | Self::Missing { .. }

@@ -6,6 +6,9 @@ use std::rc::Rc;
 
 use record::{HistogramSum, Rep};
 
+use crate::cell::counters::errors;
+use crate::cell::paced::{self, Percentile};
+
 /// Name of the histogram in a repetition: submission to completion.
 pub(crate) const SERVICE: &str = "service_ns";
 
@@ -50,6 +53,8 @@ pub struct Latency {
     pub p50_ns: Option<u64>,
     /// 99th percentile; absent below 1,000 reads.
     pub p99_ns: Option<u64>,
+    /// 99th percentile of all that were asked for: one that failed is later than any that ended.
+    pub asked_p99: Percentile,
     /// 99.9th percentile; absent below 10,000 reads.
     pub p999_ns: Option<u64>,
     /// Largest latency seen.
@@ -87,17 +92,23 @@ impl<'a> Merged<'a> {
     /// How long single operations took.
     pub(crate) fn latency(&self) -> Latency {
         let (sum, unreadable) = self.counted(SERVICE);
-        Latency { unreadable, ..Latency::of_histogram(&sum) }
+        Latency { unreadable, ..Latency::of_histogram(&sum, self.failed()) }
+    }
+
+    /// Operations that failed, which no histogram holds.
+    fn failed(&self) -> u64 {
+        self.reps.iter().map(|rep| errors(rep)).fold(0, u64::saturating_add)
     }
 }
 
 impl Latency {
     /// Merges the histograms of one name; those that lack it are not looked for.
     pub(crate) fn named(reps: &[&Rep], name: &str) -> Self {
-        Self::of_histogram(&merged(reps, name).0)
+        Self::of_histogram(&merged(reps, name).0, 0)
     }
 
-    pub(crate) fn of_histogram(histogram: &HistogramSum) -> Self {
+    /// Of the operations in a histogram, beside which so many failed.
+    pub(crate) fn of_histogram(histogram: &HistogramSum, failed: u64) -> Self {
         let count = histogram.len();
         if count == 0 {
             return Self::default();
@@ -108,6 +119,7 @@ impl Latency {
             mean_ns: Some(histogram.mean()),
             p50_ns,
             p99_ns,
+            asked_p99: paced::percentile(histogram, count.saturating_add(failed), count, 0.99),
             p999_ns,
             max_ns: Some(histogram.max()),
             unreadable: 0,
@@ -129,8 +141,9 @@ pub struct Phase {
 /// The parts of reading whole files that the repetitions recorded, in their order, or reads and writes where both were done; none
 /// for other cells.
 pub(crate) fn phases(merged: &Merged<'_>) -> Vec<Phase> {
+    // Which kind of a mix failed is not recorded: all that failed may have been of either.
     let of_phase = |(name, histogram)| {
-        let latency = Latency::of_histogram(&merged.named(histogram));
+        let latency = Latency::of_histogram(&merged.named(histogram), merged.failed());
         (latency.count > 0).then_some(Phase { name, latency, share: 0.0 })
     };
     let apart: Vec<Phase> = APART.into_iter().filter_map(of_phase).collect();

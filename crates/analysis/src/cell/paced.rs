@@ -79,14 +79,15 @@ pub struct KindResponse {
     pub p99: Percentile,
 }
 
-/// A percentile over all arrivals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A percentile over all arrivals, or over all reads that were asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Percentile {
-    /// Too few arrivals, or no histogram.
+    /// Too few of them, or no histogram.
+    #[default]
     Unknown,
     /// Its value, nanoseconds.
     At(u64),
-    /// Its rank falls among the arrivals that were not served.
+    /// Its rank falls among those that were not served.
     NotServed,
 }
 

@@ -159,7 +159,7 @@ pub(crate) fn flags(
         one_sided(used, cell),
         few_turns(used, cell),
         steadiness::within_windows(context, used),
-        read_errors(&all),
+        read_errors(cell, &all),
         failed_repetitions(reps),
         stolen(cell, used, context.cores_online),
         faulted(cell, storage, used),
@@ -355,14 +355,17 @@ fn turns(rep: &Rep, cell: &Cell) -> f64 {
 }
 
 /// Reads that failed; those that held wrong bytes are a flag of their own.
-fn read_errors(all: &[&Rep]) -> Option<Flag> {
+fn read_errors(cell: &Cell, all: &[&Rep]) -> Option<Flag> {
     let mut kinds = BTreeMap::new();
     for (kind, count) in all.iter().flat_map(|rep| &rep.errors).filter(|(kind, _)| *kind != CORRUPT) {
         *kinds.entry(kind.clone()).or_insert(0) += count;
     }
     let failed: u64 = kinds.values().sum();
     let good: u64 = all.iter().map(|rep| counted(rep, counter::OPS)).sum();
-    (failed > 0).then(|| Flag::Errors { failed, share: failed as f64 / (failed + good) as f64, kinds })
+    let of = |good: f64| failed as f64 / (failed as f64 + good);
+    // Blocks of a mix are of one size: their bytes are shared out as they are themselves.
+    let of_rarer = mix::share(cell).map(|written| of(good as f64 * written.min(1.0 - written)));
+    (failed > 0).then(|| Flag::Errors { failed, share: of(good as f64), of_rarer, kinds })
 }
 
 fn failed_repetitions(reps: &Repetitions<'_>) -> Option<Flag> {

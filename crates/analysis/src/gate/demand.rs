@@ -120,10 +120,12 @@ pub enum WhyUnmet {
     Unmeasured(Gap),
     /// The cell moves no bytes.
     NoBytes,
-    /// The percentile falls among arrivals that were not served.
+    /// The percentile falls among arrivals that were not served, or reads that failed.
     NotServed,
     /// The percentile, which is beyond the limit.
     TooLate(u64),
+    /// The same of all reads that were asked for, where those that ended keep within the limit.
+    TooLateWithFailed(u64),
     /// It needs 1,000 reads.
     FewReads,
     /// It needs 1,000 of each kind of what a mix does.

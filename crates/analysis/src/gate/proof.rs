@@ -6,6 +6,7 @@
 use feed::Judgement;
 use record::Run;
 
+use crate::gate::GateResult;
 use crate::summary::Summary;
 use crate::verdict::Verdict;
 use crate::verdict::scope::Evidence;
@@ -54,6 +55,8 @@ pub enum Lack {
     Word(usize),
     /// Runs that agree.
     Agreement,
+    /// The demands of the gate, which so many runs miss or leave open.
+    Gate(usize),
 }
 
 impl Proof {
@@ -109,9 +112,22 @@ fn of_target(runs: &[ProvingRun<'_>], target: &str, rules: record::Proof) -> Pro
         let open = said.iter().filter(|(_, verdict)| verdict.judgement() == Judgement::Uncertain).count();
         lacks.push(if open > 0 { Lack::Word(open) } else { Lack::Agreement });
     }
+    if judgement == Some(Judgement::Feeds) {
+        let gate = runs.last().map(|run| &run.summary.gate);
+        let unmet = said.iter().filter(|(run, _)| !gate.is_none_or(|gate| meets(run.summary, gate, target)));
+        let unmet = unmet.count();
+        lacks.extend((unmet > 0).then_some(Lack::Gate(unmet)));
+    }
     let evidence = if lacks.is_empty() { Evidence::Proof { runs: made } } else { Evidence::Screen };
     let judgement = judgement.unwrap_or(Judgement::Uncertain);
     Proof { target: target.to_owned(), judgement, evidence, runs: made, span_ns, lacks }
+}
+
+/// Whether one run meets what the gate of the last one demands of a target, but for the proof that no single run is.
+fn meets(summary: &Summary, gate: &record::Gate, target: &str) -> bool {
+    let gate = record::Gate { evidence: String::new(), ..gate.clone() };
+    let mut demands = super::demands(&Summary { gate, ..summary.clone() }).into_iter();
+    demands.all(|demand| demand.target != target || demand.result == GateResult::Met)
 }
 
 /// What the scopes of verdicts leave open, each once.
@@ -175,6 +191,29 @@ mod tests {
         let apart = proof(&[(0, 1.5), (12, 1.5), (24, 0.5)]);
         assert_eq!((apart.judgement, apart.evidence), (Judgement::Uncertain, Evidence::Screen));
         assert_eq!(apart.lacks, [Lack::Agreement]);
+    }
+
+    #[test]
+    fn each_run_has_to_meet_what_the_gate_of_the_last_one_demands() {
+        // The line is 90 % of the demand, and the fixture's reads take 1 ms.
+        let mut runs = [1.05, 1.06, 1.5].map(summary);
+        let at = |hours: u64| (hours * HOUR_NS, (hours + 1) * HOUR_NS);
+        let proven = |runs: &[Summary; 3]| {
+            let runs: Vec<ProvingRun<'_>> = [0, 12, 24]
+                .into_iter()
+                .zip(runs)
+                .map(|(hours, summary)| ProvingRun { between_unix_ns: at(hours), summary })
+                .collect();
+            proofs(&runs, RULES).remove(0)
+        };
+        runs[2].gate.feeds = vec!["disk".to_owned()];
+        runs[2].gate.evidence = "proof".to_owned();
+        assert!(proven(&runs).feeds());
+        runs[2].gate.utilization = Some(0.95);
+        assert_eq!(proven(&runs).lacks, [Lack::Gate(1)]);
+        runs[2].gate.p99_ns = Some(500_000);
+        assert_eq!((proven(&runs).judgement, proven(&runs).feeds()), (Judgement::Feeds, false));
+        assert_eq!(proven(&runs).lacks, [Lack::Gate(3)]);
     }
 
     #[test]

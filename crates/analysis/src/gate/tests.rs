@@ -135,6 +135,32 @@ fn latency_is_taken_from_the_confirmation() {
 }
 
 #[test]
+fn reads_that_failed_are_later_than_any_that_ended() {
+    let with = |slow: u64, failed: u64| {
+        gate_of(&[1.1; 3], |b| {
+            b.run.gate.p99_ns = Some(2_000_000);
+            b.edit_reps("c", |rep| {
+                let mut service = record::new_histogram();
+                service.record_n(1_000_000, 10_000 - slow - failed).unwrap();
+                service.record_n(9_000_000, slow).unwrap();
+                rep.histograms.insert("service_ns".to_owned(), record::encode(&service));
+                if failed > 0 {
+                    rep.errors.insert("timeout".to_owned(), failed);
+                }
+            });
+        })
+    };
+    assert_eq!(with(50, 0), GateResult::Met);
+    assert_eq!(with(0, 90), GateResult::Met);
+    // 140 of 10,000 are beyond the limit, 50 of the 9,910 that ended.
+    let late = missed(with(50, 90));
+    assert!(
+        matches!(late[0].why, WhyUnmet::TooLateWithFailed(p99_ns) if p99_ns / 1_000_000 == 9),
+        "{late:?}"
+    );
+}
+
+#[test]
 fn a_share_of_the_demand_stands_in_for_the_utilization_of_the_need() {
     // The line is 90 % of the demand, so that 1.05 of it is 94.5 %.
     let share = |share| move |b: &mut Builder| b.run.gate.utilization = Some(share);
@@ -170,6 +196,28 @@ fn a_share_of_the_demand_is_not_decided_by_what_a_verdict_may_not_rest_on() {
     };
     let failed = missed(gate_of(&[1.1; 3], fails));
     assert!(matches!(cause(&failed[0]), Cause::AskedFailed { reason } if *reason == gone()));
+}
+
+#[test]
+fn a_share_that_a_narrower_test_reaches_is_not_decided() {
+    let of_many = |share| {
+        move |b: &mut Builder| {
+            b.run.gate.utilization = Some(share);
+            (b.run.need.hosts, b.run.need.scope) = (64, "job".to_owned());
+        }
+    };
+    let one_host = open(gate_of(&[1.1; 3], of_many(0.9)));
+    assert_eq!(cause(&one_host[0]), &Cause::HostsOpen { hosts: 63 });
+    // Below the line of the need as well, whose verdict is that it starves.
+    let lower = open(gate_of(&[0.8; 3], of_many(0.7)));
+    assert_eq!(cause(&lower[0]), &Cause::HostsOpen { hosts: 63 });
+    assert_eq!(missed(gate_of(&[0.8; 3], of_many(0.9))).len(), 1, "many are given even less");
+    let beyond = |b: &mut Builder| {
+        b.run.gate.utilization = Some(0.9);
+        b.run.need.loader_depth = Some(7);
+    };
+    let beyond = open(gate_of(&[1.1; 3], beyond));
+    assert_eq!(cause(&beyond[0]), &Cause::BeyondLoader { reach: 7 });
 }
 
 #[test]

@@ -71,15 +71,16 @@ impl Asked<'_> {
     fn timed(&self, part: CheckpointPart, cell: &CellSummary, within_s: f64) -> Option<Timed> {
         let Source { record, lines, .. } = self.source;
         let measure = &record.run.measure;
-        let reps = Repetitions::of(lines.of_cell(&cell.cell.cell), &cell.cell, Role::Confirm, measure);
+        let all = lines.of_cell(&cell.cell.cell);
+        let reps = Repetitions::of(all, &cell.cell, Role::Confirm, measure);
         if reps.is_empty() {
             return None;
         }
         let error = cell::error_of_fresh(record, &cell.cell, &reps);
+        // What failed or was late counts of all repetitions, whether they make a point or not: it was asked for as well.
         match part {
             CheckpointPart::Write => {
-                // Of all repetitions, whether they make a point or not: one save that failed or was late was asked for as well.
-                let all = Timed::of_saves(lines.of_cell(&cell.cell.cell), within_s, error);
+                let all = Timed::of_saves(all, within_s, error);
                 let fresh = Timed::of_saves(&reps.used, within_s, error);
                 Some(Timed { time_s: fresh.time_s, repetitions: fresh.repetitions, ..all })
             }
@@ -87,18 +88,18 @@ impl Asked<'_> {
                 let context = cell::context(record, lines, &cell.cell, measure)?;
                 let context = crate::cell::context::Context { error, ..context };
                 let bytes = cell.cell.checkpoint.as_ref()?.bytes;
-                Some(Timed::of_restores(&context, &reps.used, bytes, within_s))
+                Some(Timed::of_restores(&context, (&reps.used, all), bytes, within_s))
             }
         }
     }
 
     /// Why nothing can be judged: a server of feedline's own, or nothing that was measured again.
     fn unmeasured(&self, cell: &CellSummary) -> Option<CheckpointCause> {
-        if self.target.demo {
-            return Some(CheckpointCause::Demo);
-        }
         if let Measurement::Failed { reason, .. } = &cell.measured {
             return Some(CheckpointCause::AskedFailed { reason: reason.clone() });
+        }
+        if self.target.demo {
+            return Some(CheckpointCause::Demo);
         }
         match &cell.confirmed {
             Some(Measurement::Figures(_)) => None,
@@ -207,18 +208,31 @@ impl Asked<'_> {
 }
 
 fn lost(timed: &Timed) -> Option<Doubt> {
-    (timed.failed > 0).then(|| Doubt::Lost { saves: timed.failed, reason: timed.reason.clone() })
+    (timed.failed > 0).then(|| Doubt::Lost { count: timed.failed, reason: timed.reason.clone() })
 }
 
 /// The first doubt of this gravity in the figures of the fresh repetitions.
 fn forbidding(part: CheckpointPart, cell: &CellSummary, gravity: Gravity) -> Option<Flag> {
     let figures = cell.confirmed.as_ref().and_then(Measurement::figures)?;
-    // What is wrong with the reads of a job is said of its reads; a client that was held up was so for its saves too.
-    let is_of_saves = cell.cell.training.is_none() || gravity == Gravity::ForbidsStarves;
+    let is_of_saves = |flag: &Flag| cell.cell.training.is_none() || concerns_saves(flag);
     // Saves are counted and timed one by one: those that failed are known, and no window cuts one.
     let is_counted = |flag: &Flag| {
         part == CheckpointPart::Write && matches!(flag, Flag::Errors { .. } | Flag::TooShort { .. })
     };
-    let mut flags = figures.flags.iter().filter(|flag| is_of_saves && !is_counted(flag));
+    let mut flags = figures.flags.iter().filter(|flag| is_of_saves(flag) && !is_counted(flag));
     flags.find(|flag| flag.gravity() == gravity).cloned()
+}
+
+/// Whether a flag of a job is as true of what it saves: where it is, and whether all of the job ended. What is wrong with its
+/// reads is said of its reads.
+fn concerns_saves(flag: &Flag) -> bool {
+    // A client that was held up was so for its saves too.
+    flag.gravity() == Gravity::ForbidsStarves
+        || matches!(
+            flag,
+            Flag::InMemory { .. }
+                | Flag::NotEmulated { .. }
+                | Flag::NotWritten { .. }
+                | Flag::FailedRepetitions { .. }
+        )
 }

@@ -4,7 +4,7 @@ use record::{Checkpoint, CheckpointOutcome, CheckpointPlan, Rep, Role, counter};
 use super::Verdict;
 use super::checkpoint_verdict::{CheckpointCause, CheckpointPart, CheckpointVerdict, Doubt};
 use crate::fixture::{Builder, cell_of_job, checkpoint_need, confirmed_at, job_rep, rep};
-use crate::{Cause, Gap, GapCause, NoVerdict, Stall, next_look, summarise};
+use crate::{Cause, Flag, Gap, GapCause, NoVerdict, Stall, next_look, summarise};
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// What a host writes, within ten seconds.
@@ -125,7 +125,7 @@ fn each_doubt_forbids_feeds_and_none_takes_back_starves() {
     let mut lost = in_time();
     let failed = CheckpointOutcome::Failed { reason: "no space".to_owned() };
     lost.edit_reps("w", |rep| rep.checkpoints.push(save(1.0, failed.clone())));
-    assert_eq!(doubt(&lost), Doubt::Lost { saves: 6, reason: Some("no space".to_owned()) });
+    assert_eq!(doubt(&lost), Doubt::Lost { count: 6, reason: Some("no space".to_owned()) });
     let mut hosts = in_time();
     hosts.run.need.checkpoint.as_mut().unwrap().hosts = 64;
     assert_eq!(doubt(&hosts), Doubt::HostsOpen { hosts: 63 });
@@ -208,6 +208,15 @@ fn a_restore_is_a_need_of_its_own_and_one_from_the_page_cache_is_none() {
     assert_eq!(parts(&builder), [(write, Judgement::Feeds), (restore, Judgement::Feeds)]);
     let time = verdict(&builder).checkpoints[1].timed.clone().unwrap().time_s.unwrap();
     assert!((time.mean - 5.1).abs() < 0.01, "{time:?}");
+    // A checkpoint with holes is not restored, however fast the rest of it came.
+    let mut holes = builder.clone();
+    holes.edit_reps("r", |rep| {
+        if rep.role == Role::Confirm && rep.rep == 1 {
+            rep.errors.insert("io".to_owned(), 1);
+        }
+    });
+    let lost = CheckpointCause::Doubted(Doubt::Lost { count: 1, reason: Some("io".to_owned()) });
+    assert_eq!(verdict(&holes).checkpoints[1].cause, lost);
     let mut late = alone(&[8.0, 8.1, 8.2]);
     restoring(&mut late, &[15.0, 15.1, 15.2]);
     assert_eq!(parts(&late)[1], (restore, Judgement::Starves));
@@ -288,6 +297,47 @@ fn a_job_that_saves_too_often_starves_nobody_where_it_is_fed_without() {
     let sync = job(0.7, "sync");
     assert_eq!(reads(&sync).cell.as_deref(), Some("plain"));
     assert_eq!((write(&sync).cell.as_str(), write(&sync).judgement), ("w", Judgement::Starves));
+}
+
+#[test]
+fn saves_beside_a_job_are_no_better_than_where_they_were_made_and_whether_it_ended() {
+    use Judgement::{Feeds, Uncertain};
+    let made = |edit: fn(&mut Builder)| {
+        let mut builder = job(0.95, "async");
+        edit(&mut builder);
+        (write(&builder).judgement, verdict(&builder).reads.unwrap().judgement)
+    };
+    assert_eq!(made(|_| {}), (Feeds, Feeds));
+    let in_memory =
+        made(|builder| builder.run.targets[0].facts.push(record::testing::fact("medium", "memory")));
+    assert_eq!(in_memory, (Uncertain, Uncertain));
+    let cut_short = made(|builder| {
+        builder.edit_reps("made", |rep| {
+            if rep.role == Role::Confirm && rep.rep == 2 {
+                rep.outcome = record::Outcome::Failed { reason: "gone".to_owned() };
+                rep.checkpoints.clear();
+            }
+        });
+        let last = Rep { role: Role::Confirm, ..job_rep("made", 3, Stall::default(), 64.0) };
+        let checkpoints = vec![save(4.1, CheckpointOutcome::Complete)];
+        builder.push(Rep { checkpoints, ..last });
+    });
+    assert_eq!(cut_short.0, Uncertain);
+}
+
+#[test]
+fn reads_beside_saves_that_failed_do_not_feed() {
+    let mut builder = job(0.95, "async");
+    let reads = |builder: &Builder| verdict(builder).reads.unwrap();
+    assert_eq!(reads(&builder).judgement, Judgement::Feeds);
+    builder.edit_reps("made", |rep| {
+        rep.checkpoints = vec![save(1.0, CheckpointOutcome::Failed { reason: "no space".to_owned() })];
+    });
+    let failed = Flag::SavesFailed { saves: 3, reason: "no space".to_owned() };
+    assert_eq!(
+        (reads(&builder).judgement, reads(&builder).cause),
+        (Judgement::Uncertain, Cause::Flagged(failed))
+    );
 }
 
 #[test]

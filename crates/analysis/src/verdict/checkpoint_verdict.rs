@@ -92,10 +92,10 @@ pub enum Doubt {
         /// How many.
         ranks: u32,
     },
-    /// Saves failed.
+    /// Saves or restores failed.
     Lost {
         /// How many.
-        saves: u64,
+        count: u64,
         /// Why the first of them did.
         reason: Option<String>,
     },

@@ -9,6 +9,7 @@ use super::read_verdict::ReadVerdict;
 use super::source::Source;
 use super::{changed, checkpointed};
 use crate::cell::cell_summary::{CellSummary, Measurement};
+use crate::cell::cells::Cells;
 use crate::cell::flag::Flag;
 use crate::cell::slow_rank::SlowRanks;
 use crate::choice::{self, EQUAL_SHARE, Fresh};
@@ -171,19 +172,32 @@ fn least_au(cell: &CellSummary) -> Option<f64> {
 /// A narrower test may starve a wider need; it never feeds it.
 fn within_scope(source: &Source<'_>, cell: &CellSummary, verdict: ReadVerdict) -> ReadVerdict {
     // STARVES needs no such limit: what one host alone is not given many are given even less.
-    let hosts = verdict.scope.as_ref().map_or(0, Scope::hosts_open);
-    let target_share = source.cells.need.as_ref().map_or(1.0, |need| need.utilization);
-    let apart = least_au(cell).filter(|least_au| *least_au < target_share);
-    let eligibility = choice::Eligibility::of(&source.cells, &cell.cell.target);
-    let cause = match eligibility.loader_depth.filter(|_| !eligibility.is_reached(cell)) {
-        // The reach of the loader is asked first: it is a fact of this host, whatever others do.
-        _ if verdict.judgement != Judgement::Feeds => return verdict,
-        Some(reach) => Cause::BeyondLoader { reach },
-        None if hosts > 0 => Cause::HostsOpen { hosts },
-        None => match apart {
-            Some(least_au) => Cause::NotInStep { least_au },
-            None => return verdict,
-        },
-    };
-    ReadVerdict { judgement: Judgement::Uncertain, cause, feeds: None, ..verdict }
+    if verdict.judgement != Judgement::Feeds {
+        return verdict;
+    }
+    let share = source.cells.need.as_ref().map_or(1.0, |need| need.utilization);
+    match narrower(&source.cells, cell, verdict.scope.as_ref(), share) {
+        Some(cause) => ReadVerdict { judgement: Judgement::Uncertain, cause, feeds: None, ..verdict },
+        None => verdict,
+    }
+}
+
+/// Why a cell that reaches `share` of the demand does not feed all that is needed.
+pub(crate) fn narrower(
+    cells: &Cells<'_>,
+    cell: &CellSummary,
+    scope: Option<&Scope>,
+    share: f64,
+) -> Option<Cause> {
+    let eligibility = choice::Eligibility::of(cells, &cell.cell.target);
+    // The reach of the loader is asked first: it is a fact of this host, whatever others do.
+    if let Some(reach) = eligibility.loader_depth.filter(|_| !eligibility.is_reached(cell)) {
+        return Some(Cause::BeyondLoader { reach });
+    }
+    let hosts = scope.map_or(0, Scope::hosts_open);
+    if hosts > 0 {
+        return Some(Cause::HostsOpen { hosts });
+    }
+    let least_au = least_au(cell).filter(|least_au| *least_au < share)?;
+    Some(Cause::NotInStep { least_au })
 }

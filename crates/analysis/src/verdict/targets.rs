@@ -156,7 +156,8 @@ fn of_reads(source: &Source<'_>, target: &Target) -> Result<Option<ReadVerdict>,
     if let Some(reason) = no_verdict(*cells, &target.name).filter(|_| chosen.is_none() && failed.is_none()) {
         return Err(reason);
     }
-    let verdict = if target.demo {
+    // Nothing of a demo is judged but that it failed: then the run has not shown what it was to show.
+    let verdict = if target.demo && failed.is_none() {
         demo(source, &target.name, chosen)
     } else {
         decision::of_target(source, target, chosen, failed)

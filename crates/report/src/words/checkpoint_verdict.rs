@@ -72,9 +72,13 @@ fn doubted(of: &CheckpointVerdict, doubt: &Doubt) -> String {
         Doubt::SeveralRanks { ranks } => {
             format!("times of {} processes are not judged together", group_digits(u64::from(*ranks)))
         }
-        Doubt::Lost { saves, reason } => {
+        Doubt::Lost { count, reason } => {
             let why = reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
-            format!("{} failed{why}", counted_noun(*saves, "save"))
+            let what = match of.part {
+                CheckpointPart::Write => "save",
+                CheckpointPart::Restore => "restore",
+            };
+            format!("{} failed{why}", counted_noun(*count, what))
         }
         Doubt::OtherSize { bytes, of } => {
             let (bytes, of) = (format_bytes(*bytes), format_bytes(*of));
@@ -221,7 +225,7 @@ mod tests {
             words.strip_prefix("15.3 GB written in 12.1 s to 12.9 s, may take 30 s; ").unwrap().to_owned()
         };
         let reason = Some("no space".to_owned());
-        assert_eq!(clause(Doubt::Lost { saves: 1, reason }), "1 save failed (no space)");
+        assert_eq!(clause(Doubt::Lost { count: 1, reason }), "1 save failed (no space)");
         let other = Doubt::OtherSize { bytes: 2_000_000_000, of: 15_300_000_000 };
         assert_eq!(clause(other), "2 GB were measured, and one host has 15.3 GB");
         assert_eq!(clause(Doubt::SomeLate { late: 2, made: 15 }), "2 of 15 writes took longer");

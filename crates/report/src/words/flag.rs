@@ -54,7 +54,10 @@ pub(crate) fn words(flag: &Flag) -> String {
             format!("{} of {} checked reads held wrong bytes", group_digits(*found), group_digits(*checked))
         }
         Flag::NotReread { unread, of, kinds } => not_reread(*unread, *of, kinds),
-        Flag::Errors { share, kinds, .. } => format!("{} errors: {}", percent(*share), kinds::errors(kinds)),
+        Flag::Errors { share, of_rarer, kinds, .. } => {
+            let of_rarer = of_rarer.map(|share| format!(" (up to {} of its rarer kind)", percent(share)));
+            format!("{} errors{}: {}", percent(*share), of_rarer.unwrap_or_default(), kinds::errors(kinds))
+        }
         Flag::FailedRepetitions { failed, made, reason } => {
             format!("{failed} of {made} repetitions failed: {}", gap::words(reason))
         }
@@ -115,6 +118,7 @@ pub(crate) fn words(flag: &Flag) -> String {
         Flag::NotAsPredicted { predicted, .. } => {
             format!("AU {} foretold by closed-loop reads", utilization(*predicted))
         }
+        Flag::SavesFailed { saves, reason } => format!("{} failed: {reason}", counted_noun(*saves, "save")),
         Flag::StandsIn { asked } => format!("stands in for {asked}"),
     }
 }
@@ -373,14 +377,15 @@ pub(crate) fn advice(flag: &Flag) -> &'static str {
         Flag::NotAsPredicted { .. } => {
             "look at how many reads were in flight, and at caches that one of both cells may have met"
         }
+        Flag::SavesFailed { .. } => "let the job save: its reads were judged without what saves cost them",
         Flag::StandsIn { .. } => "see the reason; compare it with no figure of the engine asked for",
     }
 }
 
 const LONGER_EPOCHS: &str =
     "storage is not judged by it: use a larger dataset and more steps, so that fills are a smaller part";
-const SERVED_FROM_CACHE: &str =
-    "this file system serves direct I/O from the page cache; use load.cache = \"cold\"";
+const SERVED_FROM_CACHE: &str = "this file system serves direct I/O from the page cache; use load.cache = \"cold\", or for writes \
+                                 \"warm\" with load.durability = \"data\"";
 const NOT_HONOURED: &str = "something between holds what is said to be kept: look for a cache without a battery, or O_DIRECT that \
                             is not honoured";
 const STOP_OTHERS: &str =

@@ -52,7 +52,9 @@ fn late(target: &str, at: Option<&AtDepth>, limit: &str, of: &WhyUnmet) -> Strin
         }
         // Beyond the limit for certain: an arrival that was never served waited longer than any limit.
         (WhyUnmet::NotServed, _) => format!("{place} is beyond {limit}: {}", why(of)),
-        (WhyUnmet::TooLate(_), _) => format!("{place} is {}, the gate allows {limit}", why(of)),
+        (WhyUnmet::TooLate(_) | WhyUnmet::TooLateWithFailed(_), _) => {
+            format!("{place} is {}, the gate allows {limit}", why(of))
+        }
         _ => format!("{place} against {limit}: {}", why(of)),
     }
 }
@@ -73,8 +75,14 @@ fn why(of: &WhyUnmet) -> String {
         WhyUnmet::NothingAtDepth => "no read was measured at that depth".to_owned(),
         WhyUnmet::Unmeasured(reason) => gap::words(reason),
         WhyUnmet::NoBytes => "no bytes were read".to_owned(),
-        WhyUnmet::NotServed => "more than 1 % of the arrivals were not served".to_owned(),
+        WhyUnmet::NotServed => "more than 1 % of what was asked for was not served".to_owned(),
         WhyUnmet::TooLate(p99_ns) => format_duration_ns(*p99_ns),
+        WhyUnmet::TooLateWithFailed(p99_ns) => {
+            format!(
+                "{} where each that failed counts as later than any that ended",
+                format_duration_ns(*p99_ns)
+            )
+        }
         WhyUnmet::FewReads => "fewer than 1,000 reads were measured".to_owned(),
         WhyUnmet::FewOfKind { kind, count } => {
             format!("{} {kind} were measured, 1,000 are needed", group_digits(*count))
@@ -83,7 +91,7 @@ fn why(of: &WhyUnmet) -> String {
             "not decided: the response times of reads and of writes were not recorded apart".to_owned()
         }
         WhyUnmet::NotServedOfKind(kind) => {
-            format!("not decided: the arrivals that were not served may be more than 1 % of the {kind}")
+            format!("not decided: what was not served may be more than 1 % of the {kind}")
         }
     }
 }
@@ -141,7 +149,12 @@ mod tests {
             (
                 chosen.clone(),
                 WhyUnmet::NotServed,
-                "p99 is beyond 2.5 ms: more than 1 % of the arrivals were not served",
+                "p99 is beyond 2.5 ms: more than 1 % of what was asked for was not served",
+            ),
+            (
+                chosen.clone(),
+                WhyUnmet::TooLateWithFailed(3_000_000),
+                "p99 is 3 ms where each that failed counts as later than any that ended, the gate allows 2.5 ms",
             ),
             (
                 chosen,

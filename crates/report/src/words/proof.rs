@@ -30,6 +30,7 @@ fn lack(of: Lack) -> String {
         Lack::MeasuredProfile => "a profile that was measured".to_owned(),
         Lack::Word(runs) => format!("a word of {}", counted_noun(runs as u64, "run")),
         Lack::Agreement => "runs that agree".to_owned(),
+        Lack::Gate(runs) => format!("what else the gate demands in {}", counted_noun(runs as u64, "run")),
     }
 }
 
@@ -56,5 +57,7 @@ mod tests {
             sentence(&of(Evidence::Screen, &[Lack::Runs(1), Lack::Span(15 * HOUR_NS), Lack::Agreement])),
             "screen: 2 runs over 9 h; lacks 1 run more, 15 h more between the first and the last, runs that agree"
         );
+        let gate = sentence(&of(Evidence::Screen, &[Lack::Gate(2)]));
+        assert_eq!(gate, "screen: 2 runs over 9 h; lacks what else the gate demands in 2 runs");
     }
 }

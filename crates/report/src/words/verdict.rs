@@ -1,6 +1,7 @@
 //! Verdicts: all that a need asks of a target, in words.
 
 use analysis::{CheckpointVerdict, ReadVerdict, Verdict};
+use feed::Judgement;
 
 use super::{checkpoint_verdict, need, read_verdict};
 
@@ -11,10 +12,10 @@ pub fn sentence(of: &Verdict) -> String {
     if of.checkpoints.is_empty() {
         return reads.map(|(_, words)| words).unwrap_or_default();
     }
-    let reads = reads.map(|(reads, words)| format!("{}: {words}", word_of_reads(reads)));
+    let reads = reads.map(|(reads, words)| format!("{}: {words}", word_of_reads(of, reads)));
     let checkpoints = of.checkpoints.iter();
     let checkpoints =
-        checkpoints.map(|one| format!("{}: {}", word_of_part(one), checkpoint_verdict::sentence(one)));
+        checkpoints.map(|one| format!("{}: {}", word_of_part(of, one), checkpoint_verdict::sentence(one)));
     reads.into_iter().chain(checkpoints).collect::<Vec<_>>().join(". ")
 }
 
@@ -26,27 +27,27 @@ pub(crate) fn reasons(of: &Verdict) -> Vec<String> {
         return reasons;
     }
     if let (Some(first), Some(reads)) = (reasons.first_mut(), of.of_reads()) {
-        first.insert_str(0, &format!("{}: ", word_of_reads(reads)));
+        first.insert_str(0, &format!("{}: ", word_of_reads(of, reads)));
     }
     for one in &of.checkpoints {
         let mut own = checkpoint_verdict::reasons(one);
-        own[0].insert_str(0, &format!("{}: ", word_of_part(one)));
+        own[0].insert_str(0, &format!("{}: ", word_of_part(of, one)));
         reasons.extend(own);
     }
     reasons
 }
 
-/// `reads FEEDS`; the need alone where nothing is judged.
-fn word_of_reads(of: &ReadVerdict) -> String {
-    let need = need::name(of.asked);
-    if of.is_demo() { need.to_owned() } else { format!("{need} {}", of.judgement.name()) }
+/// `reads FEEDS`.
+fn word_of_reads(of: &Verdict, reads: &ReadVerdict) -> String {
+    judged(of, need::name(reads.asked), reads.judgement)
 }
 
 /// `write STARVES`.
-fn word_of_part(of: &CheckpointVerdict) -> String {
-    let part = checkpoint_verdict::part(of.part);
-    if of.cause == analysis::CheckpointCause::Demo {
-        return part.to_owned();
-    }
-    format!("{part} {}", of.judgement.name())
+fn word_of_part(of: &Verdict, one: &CheckpointVerdict) -> String {
+    judged(of, checkpoint_verdict::part(one.part), one.judgement)
+}
+
+/// A need with its word; alone of a demo, of which nothing is judged.
+fn judged(of: &Verdict, need: &str, judgement: Judgement) -> String {
+    if of.demo { need.to_owned() } else { format!("{need} {}", judgement.name()) }
 }

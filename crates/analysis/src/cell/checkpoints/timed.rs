@@ -1,6 +1,6 @@
 //! How long saves and restores take, against the time that they may.
 
-use record::{Checkpoint, CheckpointOutcome, Rep};
+use record::{Checkpoint, CheckpointOutcome, Outcome, Rep};
 
 use crate::cell::context::Context;
 use crate::cell::interval::mean;
@@ -21,7 +21,7 @@ pub struct Timed {
     /// Saves that a window cut when they had taken longer than any that ended, and no longer than they may: how long they would
     /// have taken is not known.
     pub cut: u64,
-    /// Saves that failed.
+    /// Saves or restores that failed.
     pub failed: u64,
     /// Why the first of them did.
     pub reason: Option<String>,
@@ -58,10 +58,25 @@ impl Timed {
         }
     }
 
-    /// Restores of so many bytes, at the rates of the repetitions.
-    pub(crate) fn of_restores(context: &Context<'_>, reps: &[&Rep], bytes: u64, within_s: f64) -> Self {
+    /// Restores of so many bytes, at the rates of the repetitions that make a point. One of `all` that lacks any of its reads has
+    /// failed: nothing can be gone on from with a part of a checkpoint.
+    pub(crate) fn of_restores(
+        context: &Context<'_>,
+        (used, all): (&[&Rep], &[&Rep]),
+        bytes: u64,
+        within_s: f64,
+    ) -> Self {
         let time_s = |rep: &&Rep| vec![bytes as f64 / point_bps(context, rep)];
-        Self::of(&reps.iter().map(time_s).collect::<Vec<_>>(), within_s, context.error)
+        let failure = |rep: &&Rep| match &rep.outcome {
+            Outcome::Failed { reason } => Some(reason.clone()),
+            _ => rep.errors.keys().next().cloned(),
+        };
+        let failures: Vec<String> = all.iter().filter_map(failure).collect();
+        Self {
+            failed: failures.len() as u64,
+            reason: failures.into_iter().next(),
+            ..Self::of(&used.iter().map(time_s).collect::<Vec<_>>(), within_s, context.error)
+        }
     }
 
     fn of(times_s: &[Vec<f64>], within_s: f64, error: f64) -> Self {

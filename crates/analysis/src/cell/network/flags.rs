@@ -128,7 +128,8 @@ fn retried(used: &[&Rep], merged: &Merged<'_>) -> Option<Flag> {
     if sum(used, counter::RECOVERED) == 0 {
         return None;
     }
-    let [service, attempt] = [SERVICE, "attempt_ns"].map(|name| Latency::of_histogram(&merged.named(name)));
+    let [service, attempt] =
+        [SERVICE, "attempt_ns"].map(|name| Latency::of_histogram(&merged.named(name), 0));
     let percentiles = [("p99", service.p99_ns, attempt.p99_ns), ("p99.9", service.p999_ns, attempt.p999_ns)];
     let costs = |service_ns: u64, attempt_ns: u64| service_ns as f64 >= RETRY_COST_MIN * attempt_ns as f64;
     // p99 first: where retries are rarer than one in a hundred it does not move, and only p99.9 shows what they cost.

@@ -1,6 +1,6 @@
 //! When figures of a training job may lie.
 
-use record::{Rep, Trained, counter};
+use record::{Checkpoint, CheckpointOutcome, Rep, Trained, counter};
 
 use crate::cell::context::Context;
 use crate::cell::counters::sum;
@@ -26,8 +26,18 @@ pub(crate) fn flags(context: &Context<'_>, used: &[&Rep], figures: &TrainingFigu
         waits_elsewhere(context, used, figures),
         long_fill(used, figures),
         definitions_apart(figures),
+        saves_failed(used),
     ];
     all.into_iter().flatten().collect()
+}
+
+fn saves_failed(used: &[&Rep]) -> Option<Flag> {
+    let reason = |one: &Checkpoint| match &one.outcome {
+        CheckpointOutcome::Failed { reason } => Some(reason.clone()),
+        _ => None,
+    };
+    let reasons: Vec<String> = used.iter().flat_map(|rep| &rep.checkpoints).filter_map(reason).collect();
+    Some(Flag::SavesFailed { saves: reasons.len() as u64, reason: reasons.into_iter().next()? })
 }
 
 fn jobs<'a>(used: &'a [&'a Rep]) -> impl Iterator<Item = &'a Trained> {

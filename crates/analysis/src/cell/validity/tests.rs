@@ -265,6 +265,32 @@ fn failed_reads_are_told_by_kind_and_forbid_a_verdict_above_one_percent() {
     assert_eq!(failing(110)[0].gravity(), Gravity::ForbidsVerdict);
 }
 
+/// Few writes that fail are a small share of all, and may be most of what is written.
+#[test]
+fn what_fails_of_a_mix_may_all_be_of_its_rarer_kind() {
+    let failing = |write_percent: u8| {
+        let flags = flags_of(|builder| {
+            builder.edit_cell("c", |cell| {
+                (cell.operation, cell.write_percent) = ("mix".into(), Some(write_percent));
+            });
+            builder.edit_reps("c", |rep| {
+                let written = rep.counters[counter::BYTES] / 100 * u64::from(write_percent);
+                rep.counters.insert(counter::WRITTEN_BYTES.to_owned(), written);
+                rep.errors = by_kind(&[("io", 5)]);
+            });
+        });
+        let errors = flags.into_iter().find(|flag| matches!(flag, Flag::Errors { .. })).unwrap();
+        let gravity = errors.gravity();
+        let Flag::Errors { share, of_rarer, .. } = errors else { unreachable!() };
+        (share, of_rarer.unwrap(), gravity)
+    };
+    let (share, of_writes, gravity) = failing(2);
+    assert!(share < 0.01 && of_writes > 0.02, "{share} {of_writes}");
+    assert_eq!(gravity, Gravity::ForbidsVerdict);
+    assert_eq!(failing(98).2, Gravity::ForbidsVerdict);
+    assert_eq!(failing(50).2, Gravity::Informs);
+}
+
 #[test]
 fn a_failed_repetition_is_told_and_forbids_feeds() {
     let flags = flags_of(|b| {

@@ -53,7 +53,7 @@ fn name_and_next(flag: &Flag) -> (&'static str, Option<Flag>) {
         Flag::Drifts { .. } => ("drifts", Flag::WrongBytes { found: 1, checked: 8 }),
         Flag::WrongBytes { .. } => ("wrong bytes", Flag::NotReread { unread: 1, of: 8, kinds: one("io") }),
         Flag::NotReread { .. } => {
-            ("not read again", Flag::Errors { failed: 1, share: 1e-3, kinds: one("io") })
+            ("not read again", Flag::Errors { failed: 1, share: 1e-3, of_rarer: None, kinds: one("io") })
         }
         Flag::Errors { .. } => {
             ("failed reads", Flag::FailedRepetitions { failed: 1, made: 2, reason: recorded("gone") })
@@ -117,7 +117,10 @@ fn name_and_next(flag: &Flag) -> (&'static str, Option<Flag>) {
         }
         Flag::LongFill { .. } => ("long first fill", Flag::AuApart { au: 0.9, dlio_au: 0.99 }),
         Flag::AuApart { .. } => ("definitions apart", Flag::NotAsPredicted { au: 0.7, predicted: 0.9 }),
-        Flag::NotAsPredicted { .. } => ("not as predicted", Flag::Stolen { share: 0.1 }),
+        Flag::NotAsPredicted { .. } => {
+            ("not as predicted", Flag::SavesFailed { saves: 2, reason: named("no space") })
+        }
+        Flag::SavesFailed { .. } => ("failed saves", Flag::Stolen { share: 0.1 }),
         Flag::Stolen { .. } => ("stolen", Flag::Waited { share: 0.1, crowd: None }),
         Flag::Waited { .. } => {
             ("waited for a processor", Flag::OthersRead { share: 0.4, names: vec![named("tar")] })
@@ -167,7 +170,7 @@ fn forbids(gravity: Gravity) -> &'static str {
 fn effect(flag: &Flag) -> String {
     match flag {
         Flag::Errors { .. } => {
-            let many = Flag::Errors { failed: 1, share: 0.011, kinds: one("io") };
+            let many = Flag::Errors { failed: 1, share: 0.011, of_rarer: None, kinds: one("io") };
             format!("{}; above 1 %: {}", forbids(flag.gravity()), forbids(many.gravity()))
         }
         Flag::LateClient { .. } => {
@@ -262,6 +265,7 @@ fn every_flag_says_what_was_found_and_what_to_do() {
         "first batch after 1.2 s, 12 % of the job",
         "AU 99.0 % as DLIO counts it",
         "AU 90.0 % foretold by closed-loop reads",
+        "2 saves failed: no space",
         "10 % of CPU stolen",
         "own threads waited for a processor 10 % of the time",
         "others read 40 % of what the device delivered (tar)",
@@ -288,6 +292,12 @@ fn a_client_says_all_that_is_above_its_limit_and_what_to_do_about_the_first() {
     assert!(core.1.starts_with("one processor is full"), "{core:?}");
     let ceiling = limited(Some(0.8), Some(0.9), None, None);
     assert_eq!(ceiling.1, "use larger blocks, more threads or more processors");
+}
+
+#[test]
+fn errors_of_a_mix_say_how_many_they_may_be_of_its_rarer_kind() {
+    let of_mix = Flag::Errors { failed: 1, share: 1e-3, of_rarer: Some(0.024), kinds: one("io") };
+    assert_eq!(words(&of_mix), "0.1 % errors (up to 2.4 % of its rarer kind): 1 io");
 }
 
 #[test]
