@@ -37,7 +37,7 @@ pub use cell::epochs::{CellEpochs, EpochFigures, EpochNote, Held};
 pub use cell::figures::Figures;
 pub use cell::flag::{Flag, GIVEN_UP_MAX, Gravity, STEPS_MIN, TURNS_MIN};
 pub use cell::gap::{Gap, GapCause, JobGap};
-pub use cell::latency::{Latency, Phase};
+pub use cell::latency::{Latency, Percentile, Phase};
 pub use cell::layouts::{LayoutFigures, LayoutGain, Layouts, OrderFact, PredictedGain, Streamed};
 pub use cell::metric::{Better, METRICS, Margins, Metric, Reading, Table, Tracked, Unit, View};
 pub use cell::mix::MixFigures;
@@ -47,7 +47,7 @@ pub use cell::operations::Operations;
 pub use cell::over_time::{
     Fit, Heat, HeatColumn, OverTime, RatePoint, RepOverTime, over_time, over_time_read,
 };
-pub use cell::paced::{KindResponse, Paced, Percentile};
+pub use cell::paced::{KindResponse, Paced};
 pub use cell::page_cache::PageCache;
 pub use cell::ranks::{Ranks, TeamFacts, fold_ranks};
 pub use cell::rate::Rate;

@@ -155,7 +155,7 @@ impl Summary {
 /// Summarises a run. Never fails: what is missing or damaged is stated in the summary.
 pub fn summarise(record: &RunRecord) -> Summary {
     // Before folding, which leaves one repetition of each set of ranks and with it nothing to say who made it.
-    let of_ranks = Ranks::of(record).map(Note::Ranks);
+    let of_ranks = Ranks::of(record);
     let of_team = record.run.team.as_ref().map(|team| Note::Team(TeamFacts::of(team)));
     let of_each = record;
     let folded = ranks::fold_ranks(record);
@@ -170,13 +170,14 @@ pub fn summarise(record: &RunRecord) -> Summary {
     let cells = Cells { need: &need, datasets: &datasets, targets: &targets, all: &all };
     let checkpoints = checkpoints::of_run(record, &lines, &all);
     let (panels, predictions) = prediction::curves(record, &all);
-    let source = Source { record, lines: &lines, cells, panels: &panels, checkpoints: &checkpoints };
+    let source =
+        Source { record, lines: &lines, ranks: of_ranks, cells, panels: &panels, checkpoints: &checkpoints };
     let judged = Judged::of(&source);
     // After the verdicts: of the cells of one target and engine the judged one has the curve.
     let percentiles = quantiles::curves(&source, &judged);
     let not_tested = coverage::of_run(&source, &judged);
     // Last of the notes: it informs, while those before it may spoil a figure.
-    let notes = notes::of_run(&source).into_iter().chain(of_ranks).chain(of_team).collect();
+    let notes = notes::of_run(&source).into_iter().chain(of_ranks.map(Note::Ranks)).chain(of_team).collect();
     Summary {
         head: head::of_record(record, &lines, &all),
         ceilings: head::null_targets(&run.targets, &all),

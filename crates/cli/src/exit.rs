@@ -29,7 +29,7 @@ pub(crate) enum Exit {
 impl Exit {
     /// The code of a run that came to its end. The reasons are on the page that was printed.
     pub(crate) fn of_run(summary: &Summary, strict: bool) -> Self {
-        if !summary.cells.iter().any(CellSummary::is_measured) {
+        if Self::of_rank(summary) == Self::Error {
             return Self::Error;
         }
         match analysis::gate(summary) {
@@ -39,6 +39,11 @@ impl Exit {
             GateResult::Inconclusive(_) if strict => Self::Inconclusive,
             GateResult::None | GateResult::Met | GateResult::Inconclusive(_) => Self::Ok,
         }
+    }
+
+    /// The code of one of several processes, of which the merged record is judged.
+    pub(crate) fn of_rank(summary: &Summary) -> Self {
+        if summary.cells.iter().any(CellSummary::is_measured) { Self::Ok } else { Self::Error }
     }
 
     /// The code of a run that several gates decide: the lowest except 0. A gate that is missed is graver than a regression,

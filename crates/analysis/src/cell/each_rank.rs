@@ -1,5 +1,6 @@
 //! What each process of a run did by itself, cell by cell, and which of them were slow.
 
+mod hosts;
 mod stragglers;
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,8 @@ pub struct CellRanks {
     pub each: Vec<RankFigures>,
     /// Those that were clearly slower than the others.
     pub slow: Option<SlowRanks>,
+    /// Hosts that had less than their part of the line in fresh repetitions, which is [`Flag::HostsBelow`].
+    pub below: Option<Flag>,
 }
 
 /// What one process did in a cell.
@@ -69,7 +72,12 @@ pub(crate) fn of_run(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSummary
 pub(crate) fn complete(ranks: &[CellRanks], cells: &mut [CellSummary]) {
     let slow: BTreeMap<&str, &SlowRanks> =
         ranks.iter().filter_map(|of| Some((of.cell.as_str(), of.slow.as_ref()?))).collect();
+    let below: BTreeMap<&str, &Flag> =
+        ranks.iter().filter_map(|of| Some((of.cell.as_str(), of.below.as_ref()?))).collect();
     for cell in cells {
+        if let Some(Measurement::Figures(fresh)) = &mut cell.confirmed {
+            fresh.flags.extend(below.get(cell.cell.cell.as_str()).map(|flag| (*flag).clone()));
+        }
         let flags = match &mut cell.measured {
             Measurement::Figures(figures) => &mut figures.flags,
             Measurement::Operations(operations) => &mut operations.flags,
@@ -89,7 +97,9 @@ fn of_cell(
     // What counts for the cell counts for its processes.
     let used = [Role::Measure, Role::Confirm]
         .map(|role| Repetitions::of(reps, &cell.cell, role, &record.run.measure).used);
-    let of_ranks: Vec<&Vec<&Rep>> = used.iter().flatten().filter_map(|rep| turns.get(&key(rep))).collect();
+    let [measured, fresh] =
+        used.each_ref().map(|used| used.iter().filter_map(|rep| turns.get(&key(rep))).collect::<Vec<_>>());
+    let of_ranks = [&measured[..], &fresh[..]].concat();
     let ranks = record.run.ranks_of(&cell.cell) as usize;
     // Of one process there is nothing to compare.
     if ranks < 2 || of_ranks.is_empty() || of_ranks.iter().any(|of_rep| of_rep.len() != ranks) {
@@ -121,6 +131,8 @@ fn of_cell(
         repetitions: of_ranks.len() as u32,
         each: (0..ranks).map(figures).collect::<Option<_>>()?,
         slow: stragglers::slow(&rates, least.as_ref(), &hosts),
+        // A search looks for how many are fed, and the line is that of all.
+        below: hosts::below(&fresh, members, cell).filter(|_| record.run.size.is_none()),
     })
 }
 

@@ -406,6 +406,15 @@ pub enum Flag {
         /// Why the first of them did.
         reason: String,
     },
+    /// Hosts got less than their part of the line, which all of them together may reach.
+    HostsBelow {
+        /// Their names, or numbers where a record has none.
+        hosts: Vec<String>,
+        /// Of how many.
+        of: u32,
+        /// What the least of them got of its part, 0 to 1.
+        least: f64,
+    },
     /// Another engine was asked for.
     StandsIn {
         /// Which, and why it is not there.
@@ -427,9 +436,10 @@ impl Flag {
             | Self::FillsDecide { .. } => Gravity::ForbidsStarves,
             // A repetition that failed would have been slower, if anything, so that STARVES stands.
             // Nor would writes that had reached the device have been faster, and reads beside saves that were made.
-            Self::FailedRepetitions { .. } | Self::NotWritten { .. } | Self::SavesFailed { .. } => {
-                Gravity::ForbidsFeeds
-            }
+            Self::FailedRepetitions { .. }
+            | Self::NotWritten { .. }
+            | Self::SavesFailed { .. }
+            | Self::HostsBelow { .. } => Gravity::ForbidsFeeds,
             Self::NotSteady { slope, end_of_line, .. } => of_trend(*slope, *end_of_line),
             Self::Bursts { fall, end_of_line, .. } => of_trend(-fall, *end_of_line),
             Self::NotCold { .. }

@@ -7,7 +7,6 @@ use std::rc::Rc;
 use record::{HistogramSum, Rep};
 
 use crate::cell::counters::errors;
-use crate::cell::paced::{self, Percentile};
 
 /// Name of the histogram in a repetition: submission to completion.
 pub(crate) const SERVICE: &str = "service_ns";
@@ -61,6 +60,18 @@ pub struct Latency {
     pub max_ns: Option<u64>,
     /// Repetitions whose histogram was missing or could not be read.
     pub unreadable: u32,
+}
+
+/// A percentile over all arrivals, or over all reads that were asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Percentile {
+    /// Too few of them, or no histogram.
+    #[default]
+    Unknown,
+    /// Its value, nanoseconds.
+    At(u64),
+    /// Its rank falls among those that were not served.
+    NotServed,
 }
 
 /// The histograms of repetitions: those of one name are added up once, when they are first asked for.
@@ -119,7 +130,7 @@ impl Latency {
             mean_ns: Some(histogram.mean()),
             p50_ns,
             p99_ns,
-            asked_p99: paced::percentile(histogram, count.saturating_add(failed), count, 0.99),
+            asked_p99: percentile(histogram, count.saturating_add(failed), count, 0.99),
             p999_ns,
             max_ns: Some(histogram.max()),
             unreadable: 0,
@@ -182,6 +193,20 @@ pub(crate) fn quantile(histogram: &HistogramSum, q: f64) -> Option<u64> {
 fn quantiles<const N: usize>(histogram: &HistogramSum, at: [f64; N]) -> [Option<u64>; N] {
     let mut values = histogram.values_at_quantiles(at);
     at.map(|q| values.next().filter(|_| enough(histogram.len(), q)))
+}
+
+/// Quantile `q` over `arrivals`, of which the histogram holds the issued ones and `served` ended well.
+pub(crate) fn percentile(response: &HistogramSum, arrivals: u64, served: u64, q: f64) -> Percentile {
+    if response.is_empty() || !enough(arrivals, q) {
+        return Percentile::Unknown;
+    }
+    let rank = (q * arrivals as f64).ceil();
+    // What was never served has no latency. Left out, it would make the percentile better the more is lost, which is
+    // coordinated omission by another door.
+    if rank > served.min(response.len()) as f64 {
+        return Percentile::NotServed;
+    }
+    Percentile::At(response.value_at_quantile(rank / response.len() as f64))
 }
 
 /// Whether `count` reads say anything about quantile `q`.

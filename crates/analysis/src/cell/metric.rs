@@ -15,8 +15,9 @@ use crate::cell::checkpoints::Written;
 use crate::cell::epochs::EpochFigures;
 use crate::cell::figures::Figures;
 use crate::cell::latency::Latency;
+use crate::cell::latency::Percentile;
 use crate::cell::operations::Operations;
-use crate::cell::paced::{Paced, Percentile};
+use crate::cell::paced::Paced;
 use crate::cell::system::{DeviceFigures, MemoryFigures, SystemFigures};
 use crate::cell::training::TrainingFigures;
 

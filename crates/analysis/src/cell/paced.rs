@@ -3,12 +3,12 @@
 //! An arrival that was not served counts as slower than any that was: percentiles of the response are over all
 //! arrivals, and one whose rank falls among those not served has no value.
 
-use record::{HistogramSum, Outcome, Rep, counter};
+use record::{Outcome, Rep, counter};
 
 use crate::cell::context::Context;
 use crate::cell::counters::counted;
 use crate::cell::counters::per_s;
-use crate::cell::latency::{Merged, SERVICE, enough, merged, quantile};
+use crate::cell::latency::{Merged, Percentile, SERVICE, enough, merged, percentile, quantile};
 
 /// Name of the histogram in a repetition: intended start to completion.
 pub(crate) const RESPONSE: &str = "response_ns";
@@ -77,18 +77,6 @@ pub struct KindResponse {
     pub served: u64,
     /// 99th percentile, as if every arrival that was not served had been of this kind: nobody knows which it was.
     pub p99: Percentile,
-}
-
-/// A percentile over all arrivals, or over all reads that were asked for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Percentile {
-    /// Too few of them, or no histogram.
-    #[default]
-    Unknown,
-    /// Its value, nanoseconds.
-    At(u64),
-    /// Its rank falls among those that were not served.
-    NotServed,
 }
 
 impl Paced {
@@ -202,20 +190,6 @@ fn real_share(used: &[&Rep]) -> Option<f64> {
     let meant: f64 = whole.iter().map(|rep| counted(rep, counter::OFFERED_BPS) as f64 * seconds(rep)).sum();
     let real = sum(counter::ARRIVALS) * sum(counter::BYTES) / sum(counter::OPS) / meant;
     real.is_finite().then_some(real)
-}
-
-/// Quantile `q` over `arrivals`, of which the histogram holds the issued ones and `served` ended well.
-pub(crate) fn percentile(response: &HistogramSum, arrivals: u64, served: u64, q: f64) -> Percentile {
-    if response.is_empty() || !enough(arrivals, q) {
-        return Percentile::Unknown;
-    }
-    let rank = (q * arrivals as f64).ceil();
-    // What was never served has no latency. Left out, it would make the percentile better the more is lost, which is
-    // coordinated omission by another door.
-    if rank > served.min(response.len()) as f64 {
-        return Percentile::NotServed;
-    }
-    Percentile::At(response.value_at_quantile(rank / response.len() as f64))
 }
 
 #[cfg(test)]

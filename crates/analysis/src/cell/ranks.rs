@@ -15,6 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use record::{Ceiling, Cell, Line, Outcome, Rep, Role, Run, RunRecord};
 
+use crate::cell::repetitions::counted_anything;
+
 use together::{Asked, OVERLAP_MIN, apart, overlap};
 
 /// Ranks that a reason names one by one.
@@ -91,7 +93,7 @@ impl Ranks {
         }
         let turns = by_turn(record);
         let planned = Planned::of(&record.run);
-        let whole = turns.iter().filter(|(turn, made)| gap(made, planned.ranks(turn.0)).is_none());
+        let whole = turns.iter().filter(|(turn, made)| gap(made, turn.0, &planned).is_none());
         let overlap =
             whole.filter_map(|(_, of_ranks)| overlap(of_ranks)).map(|(share, _)| share).reduce(f64::min);
         let fewer = turns.keys().any(|(cell, ..)| planned.ranks(cell) < ranks);
@@ -187,7 +189,7 @@ fn fold(mut of_ranks: Vec<&Rep>, record: &RunRecord, planned: &Planned<'_>) -> R
     let mut folded = sums::rep(&of_ranks, record);
     let outcomes = || of_ranks.iter().map(|rep| &rep.outcome);
     let overlap = overlap(&of_ranks);
-    folded.outcome = if let Some(reason) = gap(&of_ranks, planned.ranks(&folded.cell)) {
+    folded.outcome = if let Some(reason) = gap(&of_ranks, &folded.cell, planned) {
         Outcome::Failed { reason }
     } else if outcomes().any(|outcome| *outcome == Outcome::Interrupted) {
         // A signal reaches the ranks at different times: what they measured together is what counts.
@@ -209,8 +211,9 @@ fn fold(mut of_ranks: Vec<&Rep>, record: &RunRecord, planned: &Planned<'_>) -> R
     folded
 }
 
-/// Why the ranks that take part did not all make a repetition: one is missing, there twice, or failed.
-fn gap(of_ranks: &[&Rep], ranks: u32) -> Option<String> {
+/// Why the ranks that take part did not all make a repetition of `cell`: one is missing, there twice, has failed, or counted nothing.
+fn gap(of_ranks: &[&Rep], cell: &str, planned: &Planned<'_>) -> Option<String> {
+    let ranks = planned.ranks(cell);
     let mut made: BTreeMap<u32, u32> = BTreeMap::new();
     for rep in of_ranks {
         *made.entry(rep.rank).or_default() += 1;
@@ -228,8 +231,13 @@ fn gap(of_ranks: &[&Rep], ranks: u32) -> Option<String> {
     if double().next().is_some() {
         return Some(format!("rank {} has this repetition twice", listed(double(), double().count())));
     }
+    let cell = planned.cells.get(cell);
     of_ranks.iter().find_map(|rep| match &rep.outcome {
         Outcome::Failed { reason } => Some(format!("rank {}: {reason}", rep.rank)),
+        // As of one process: others that counted make no repetition of one that did not.
+        Outcome::Complete if cell.is_some_and(|cell| !counted_anything(cell, rep)) => {
+            Some(format!("rank {}: nothing ended in its window", rep.rank))
+        }
         Outcome::Complete | Outcome::Exhausted | Outcome::Interrupted => None,
     })
 }

@@ -138,7 +138,7 @@ fn order_key(rep: &Rep) -> (&str, u32, u32, u32, u32, u64, u64) {
 }
 
 /// Whether a repetition of `cell` counted anything to make a point of.
-fn counted_anything(cell: &Cell, rep: &Rep) -> bool {
+pub(crate) fn counted_anything(cell: &Cell, rep: &Rep) -> bool {
     let needed =
         if operation::is_metadata(cell) { &[counter::OPS][..] } else { &[counter::OPS, counter::BYTES] };
     needed.iter().all(|name| counted(rep, name) > 0)

@@ -10,10 +10,11 @@ use super::{NotComparable, Ratio, RunSample, comparable, variants};
 use crate::cell::counters::counted;
 use crate::cell::interval::mean;
 use crate::cell::latency::steps;
+use crate::cell::latency::{Percentile, percentile};
 use crate::cell::latency::{SERVICE, merged};
 use crate::cell::lines::Lines;
 use crate::cell::operation;
-use crate::cell::paced::{self, Percentile};
+use crate::cell::paced;
 use crate::cell::ranks;
 use crate::cell::repetitions::Repetitions;
 
@@ -100,7 +101,7 @@ impl Course {
     }
 
     fn logarithm(&self, q: f64) -> Option<f64> {
-        match paced::percentile(&self.histogram, self.count, self.served, q) {
+        match percentile(&self.histogram, self.count, self.served, q) {
             // A histogram records what took no time as 1; of 0 there is no logarithm.
             Percentile::At(ns) => Some((ns.max(1) as f64).ln()),
             Percentile::NotServed | Percentile::Unknown => None,

@@ -6,8 +6,9 @@ use super::demand::{AtDepth, Outcome, Requirement, Unmet, WhyUnmet, confirmed, h
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::figures::Figures;
 use crate::cell::flag::{Flag, Gravity};
+use crate::cell::latency::Percentile;
 use crate::cell::operation;
-use crate::cell::paced::{KindResponse, Percentile};
+use crate::cell::paced::KindResponse;
 use crate::summary::Summary;
 use crate::verdict::{Cause, Verdict};
 

@@ -7,7 +7,7 @@ use record::{HistogramSum, Role};
 
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::counters::counted;
-use crate::cell::latency::{SERVICE, merged, steps};
+use crate::cell::latency::{Percentile, SERVICE, merged, percentile, steps};
 use crate::cell::operation;
 use crate::cell::paced;
 use crate::cell::repetitions::Repetitions;
@@ -107,11 +107,11 @@ fn of_response(
     let mut points = Vec::new();
     let mut ends_unserved = false;
     for q in steps(arrivals, 1.0) {
-        match paced::percentile(histogram, arrivals, served, q) {
-            paced::Percentile::At(ns) => points.push((q, ns)),
+        match percentile(histogram, arrivals, served, q) {
+            Percentile::At(ns) => points.push((q, ns)),
             // The curve ends here instead of running flat: beyond lie arrivals that no latency was measured of.
-            paced::Percentile::NotServed => ends_unserved = true,
-            paced::Percentile::Unknown => {}
+            Percentile::NotServed => ends_unserved = true,
+            Percentile::Unknown => {}
         }
     }
     curve(cell, (true, arrivals, ends_unserved), points)

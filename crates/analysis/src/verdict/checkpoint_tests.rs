@@ -133,6 +133,11 @@ fn each_doubt_forbids_feeds_and_none_takes_back_starves() {
     assert_eq!(write(&hosts).judgement, Judgement::Feeds);
     let mut ranks = in_time();
     ranks.run.ranks = 2;
+    ranks.edit_reps("w", |rep| (rep.ranks, rep.window_unix_ns) = (2, Some(SECOND_NS)));
+    for line in ranks.lines.clone() {
+        let record::Line::Rep(rep) = line else { continue };
+        ranks.push(Rep { rank: 1, ..*rep });
+    }
     assert_eq!(doubt(&ranks), Doubt::SeveralRanks { ranks: 2 });
     let late = || alone(&[12.0, 12.1, 12.2]);
     for edit in [

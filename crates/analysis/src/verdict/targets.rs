@@ -16,6 +16,7 @@ use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::cells::Cells;
 use crate::cell::mix;
 use crate::cell::operation;
+use crate::cell::ranks::Ranks;
 use crate::choice;
 
 /// A storage target whose figures say nothing of the line.
@@ -32,6 +33,13 @@ pub struct Unjudged {
 pub enum NoVerdict {
     /// The run is one of several variants, which are compared and not judged.
     Variant,
+    /// The record is of one of several processes, and what is needed is of all of them.
+    OneOfSeveral {
+        /// Its number.
+        rank: u32,
+        /// How many there are.
+        ranks: u32,
+    },
     /// Processes that measured together did not come to their end together.
     TeamBroke,
     /// Arrivals offered less than the line.
@@ -85,6 +93,10 @@ impl Judged {
         if run.team.is_some() && !has_ended(source) {
             let unjudged = without_verdict(source.cells, &NoVerdict::TeamBroke);
             return Self { unjudged, ..Self::default() };
+        }
+        if let Some(Ranks::Alone { rank, ranks }) = source.ranks {
+            let reason = NoVerdict::OneOfSeveral { rank, ranks };
+            return Self { unjudged: without_verdict(source.cells, &reason), ..Self::default() };
         }
         if let Some(axis) = &run.size {
             return Self { sizings: sizing::of(source, axis), ..Self::default() };

@@ -279,6 +279,15 @@ fn an_older_choice_keeps_its_verdict() {
 }
 
 #[test]
+fn the_record_of_one_of_several_processes_judges_nothing() {
+    let mut builder = confirmed_at(&[1.1; 3]);
+    (builder.run.rank, builder.run.ranks, builder.run.need.hosts) = (1, 4, 4);
+    let summary = summarise(&builder.record());
+    assert_eq!(summary.verdicts.len(), 0);
+    assert_eq!(summary.unjudged[0].reason, NoVerdict::OneOfSeveral { rank: 1, ranks: 4 });
+}
+
+#[test]
 fn one_host_that_is_fed_does_not_stand_for_many() {
     let judged = |share: f64, scope: &str| {
         let mut builder = confirmed_at(&[share; 3]);

@@ -214,13 +214,13 @@ fn alone(args: &RunArgs, ranks: &RankArgs, interrupted: Option<Interrupted>) -> 
     if interrupted {
         return Ok(Exit::Interrupted);
     }
+    if slots.is_some() {
+        return Ok(Exit::of_rank(&summary));
+    }
     let verdict = match asked {
         Some(_) => proof::exit_of(&summary, &proofs, args.strict),
         None => Exit::of_run(&summary, args.strict),
     };
-    if slots.is_some() {
-        return Ok(verdict);
-    }
     let compared = shown_past(args, past.as_ref())?;
     add_to_baseline(args, &summary, (verdict, compared))?;
     Ok(verdict.or(compared))

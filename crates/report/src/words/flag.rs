@@ -119,8 +119,20 @@ pub(crate) fn words(flag: &Flag) -> String {
             format!("AU {} foretold by closed-loop reads", utilization(*predicted))
         }
         Flag::SavesFailed { saves, reason } => format!("{} failed: {reason}", counted_noun(*saves, "save")),
+        Flag::HostsBelow { hosts, of, least } => hosts_below(hosts, *of, *least),
         Flag::StandsIn { asked } => format!("stands in for {asked}"),
     }
+}
+
+/// Hosts that are named one by one.
+const HOSTS_NAMED_MAX: usize = 4;
+
+fn hosts_below(hosts: &[String], of: u32, least: f64) -> String {
+    let named = hosts.iter().take(HOSTS_NAMED_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = hosts.len().saturating_sub(HOSTS_NAMED_MAX);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let each = if hosts.len() > 1 { ", the least" } else { "" };
+    format!("of {of} hosts {named}{more} had less than its part of the line{each} {}", percent(least))
 }
 
 const NAMES_IN_MEMORY: &str = "names and inodes, or their blocks on the device, stayed in memory (root with access to \
@@ -378,6 +390,7 @@ pub(crate) fn advice(flag: &Flag) -> &'static str {
             "look at how many reads were in flight, and at caches that one of both cells may have met"
         }
         Flag::SavesFailed { .. } => "let the job save: its reads were judged without what saves cost them",
+        Flag::HostsBelow { .. } => "look for what sets those hosts apart, such as their links or mounts",
         Flag::StandsIn { .. } => "see the reason; compare it with no figure of the engine asked for",
     }
 }

@@ -240,6 +240,9 @@ pub(super) fn skipped(engine: &str, reason: &str) -> String {
 pub(crate) fn no_verdict(why: &NoVerdict) -> String {
     match why {
         NoVerdict::Variant => "one of several variants, which are compared and not judged".to_owned(),
+        NoVerdict::OneOfSeveral { rank, ranks } => {
+            format!("process {rank} of {ranks} alone: `feedline merge` judges what all of them measured")
+        }
         NoVerdict::TeamBroke => {
             "the processes that measured together did not come to the end together: nothing is judged"
                 .to_owned()

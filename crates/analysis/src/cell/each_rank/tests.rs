@@ -1,8 +1,9 @@
+use feed::Judgement;
 use record::{Rep, Role, RunRecord};
 
 use crate::cell::slow_rank::{SlowBy, SlowRank, SlowRanks};
 use crate::fixture::{Builder, cell_of_job, job_rep, rep, team};
-use crate::{CellRanks, Flag, Gravity, RankFigures, Stall, Summary, Verdict, summarise};
+use crate::{Cause, CellRanks, Flag, Gravity, RankFigures, Stall, Summary, Verdict, summarise};
 
 /// When the first window opens.
 const OPENING_NS: u64 = 1_795_236_083_000_000_000;
@@ -62,6 +63,35 @@ fn two_processes_on_a_throttled_link_and_two_that_are_not_are_told_apart_with_th
     assert_eq!(Flag::SlowRanks(found.clone()).gravity(), Gravity::Informs);
     let reads = summary.verdicts.iter().find_map(Verdict::of_reads).unwrap();
     assert_eq!(reads.slow, Some(found));
+}
+
+/// The line is 0.9 GB/s, 0.225 for each of four hosts.
+#[test]
+fn hosts_that_starve_are_not_fed_by_what_others_get_too_much() {
+    let judged = |record: &RunRecord| {
+        let summary = summarise(record);
+        let reads = summary.verdicts[0].of_reads().unwrap();
+        (reads.judgement, reads.cause.clone())
+    };
+    let uneven = run(&[[4e8; 3], [1e8; 3], [4e8; 3], [1e8; 3]]);
+    let (judgement, cause) = judged(&uneven);
+    assert_eq!(judgement, Judgement::Uncertain);
+    let Cause::Flagged(Flag::HostsBelow { hosts, of: 4, least }) = cause else { panic!("{cause:?}") };
+    assert_eq!(hosts, [host(2), host(4)]);
+    assert!((least - 1e8 / (Builder::LINE_BPS / 4.0)).abs() < 1e-6, "{least}");
+    assert_eq!(judged(&run(&[[2.5e8; 3], [2.4e8; 3], [2.6e8; 3], [2.5e8; 3]])).0, Judgement::Feeds);
+    assert_eq!(judged(&run(&[[2e8; 3], [1e8; 3], [2e8; 3], [1e8; 3]])).0, Judgement::Starves);
+    // Processes of one machine share what it gets.
+    let mut one_machine = uneven.clone();
+    for member in &mut one_machine.run.team.as_mut().unwrap().members {
+        member.machine /= 2;
+    }
+    assert_eq!(judged(&one_machine).0, Judgement::Feeds);
+    // Merged from processes that were started one by one.
+    let mut by_hand = uneven;
+    by_hand.run.team = None;
+    let Cause::Flagged(Flag::HostsBelow { hosts, .. }) = judged(&by_hand).1 else { panic!("not below") };
+    assert_eq!(hosts, ["rank 1", "rank 3"]);
 }
 
 #[test]

@@ -302,6 +302,17 @@ fn records_of_one_process_and_of_one_rank_alone_are_left_as_they_are() {
 }
 
 #[test]
+fn others_that_read_make_no_repetition_of_a_rank_that_read_nothing() {
+    let nothing = merged(vec![of_rank(0, 0, 1e9, 0), of_rank(1, 0, 0.0, 0)]);
+    let folded = fold_ranks(&nothing);
+    let Some(Line::Rep(rep)) = folded.lines.iter().find(|line| matches!(line, Line::Rep(_))) else {
+        panic!()
+    };
+    let reason = "rank 1: nothing ended in its window".to_owned();
+    assert_eq!(rep.outcome, Outcome::Failed { reason });
+}
+
+#[test]
 fn a_merged_run_is_judged_like_any_other_and_says_of_whom() {
     let mut builder = Builder::new();
     builder.run.ranks = 2;

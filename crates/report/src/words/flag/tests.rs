@@ -120,7 +120,11 @@ fn name_and_next(flag: &Flag) -> (&'static str, Option<Flag>) {
         Flag::NotAsPredicted { .. } => {
             ("not as predicted", Flag::SavesFailed { saves: 2, reason: named("no space") })
         }
-        Flag::SavesFailed { .. } => ("failed saves", Flag::Stolen { share: 0.1 }),
+        Flag::SavesFailed { .. } => (
+            "failed saves",
+            Flag::HostsBelow { hosts: vec![named("host-2"), named("host-4")], of: 4, least: 0.444 },
+        ),
+        Flag::HostsBelow { .. } => ("hosts below", Flag::Stolen { share: 0.1 }),
         Flag::Stolen { .. } => ("stolen", Flag::Waited { share: 0.1, crowd: None }),
         Flag::Waited { .. } => {
             ("waited for a processor", Flag::OthersRead { share: 0.4, names: vec![named("tar")] })
@@ -266,6 +270,7 @@ fn every_flag_says_what_was_found_and_what_to_do() {
         "AU 99.0 % as DLIO counts it",
         "AU 90.0 % foretold by closed-loop reads",
         "2 saves failed: no space",
+        "of 4 hosts host-2, host-4 had less than its part of the line, the least 44 %",
         "10 % of CPU stolen",
         "own threads waited for a processor 10 % of the time",
         "others read 40 % of what the device delivered (tar)",
