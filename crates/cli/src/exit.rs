@@ -29,7 +29,7 @@ pub(crate) enum Exit {
 impl Exit {
     /// The code of a run that came to its end. The reasons are on the page that was printed.
     pub(crate) fn of_run(summary: &Summary, strict: bool) -> Self {
-        if Self::of_rank(summary) == Self::Error {
+        if Self::of_measuring(summary) == Self::Error {
             return Self::Error;
         }
         match analysis::gate(summary) {
@@ -41,8 +41,9 @@ impl Exit {
         }
     }
 
-    /// The code of one of several processes, of which the merged record is judged.
-    pub(crate) fn of_rank(summary: &Summary) -> Self {
+    /// The code of what a run measured, whatever is judged of it: all there is of one of several processes, whose merged record is
+    /// judged.
+    pub(crate) fn of_measuring(summary: &Summary) -> Self {
         if summary.cells.iter().any(CellSummary::is_measured) { Self::Ok } else { Self::Error }
     }
 

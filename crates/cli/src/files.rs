@@ -15,6 +15,12 @@ use crate::exit::Failure;
 /// A reader such as a collector sees the old file or the new one, and never a part. A pipe, or a link such as /dev/stdout, is
 /// written to and not replaced.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    if is_of_record(path) {
+        let error = io::Error::other(
+            "it is a file of a record, which is never overwritten\n  hint: name another file",
+        );
+        return Err(failed(path, &error));
+    }
     // `-o /dev/stdout` and process substitution are pipes, and a rename would replace the link.
     let is_special = fs::symlink_metadata(path).is_ok_and(|found| !found.is_file());
     let written = if is_special {
@@ -23,6 +29,20 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         beside(path, bytes).and_then(|file| file.persist(path).map(drop).map_err(|error| error.error))
     };
     written.map_err(|error| failed(path, &error))
+}
+
+/// Whether a record is made of it.
+fn is_of_record(path: &Path) -> bool {
+    let parts = [
+        record::RUN_FILE,
+        record::SCENARIO_FILE,
+        record::ENV_FILE,
+        record::CELLS_FILE,
+        record::SEGMENTS_FILE,
+        record::INTERVALS_FILE,
+    ];
+    let is_part = path.file_name().is_some_and(|name| parts.iter().any(|part| name == *part));
+    is_part && path.with_file_name(record::RUN_FILE).exists()
 }
 
 /// Writes a file where none is; one that came meanwhile is not overwritten. Its folder is made.

@@ -100,7 +100,9 @@ pub(crate) fn now_utc() -> String {
 
 /// The command line of this process, with `feedline` in place of the program's path.
 pub(crate) fn command() -> Vec<String> {
-    std::iter::once("feedline".to_owned()).chain(std::env::args().skip(1)).collect()
+    // Paths are bytes of any kind: what is none of UTF-8 is shown, and panics nobody.
+    let given = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    std::iter::once("feedline".to_owned()).chain(given).collect()
 }
 
 /// The name of a run that began at `started`. Runs that begin in the same second differ in the last digits, which are as

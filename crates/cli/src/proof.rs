@@ -96,6 +96,9 @@ impl ProofPlan {
 /// The exit code of a run of a proof. Where the gate asks for a proof, the gate is held against what the runs prove
 /// together.
 pub(crate) fn exit_of(summary: &Summary, proofs: &[Proof], strict: bool) -> Exit {
+    if Exit::of_measuring(summary) == Exit::Error {
+        return Exit::Error;
+    }
     let mut alone = summary.clone();
     // The gate is asked once more as if one run were enough, for its other demands: latency, failed
     // targets.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io::{self, Read};
 use std::path::{Component, Path};
 
 use anyhow::{Context as _, anyhow, bail};
@@ -27,7 +27,11 @@ type Files = BTreeMap<String, Vec<u8>>;
 /// Verifies a bundle, packed or unpacked; what was found, in words.
 pub(crate) fn verify(path: &Path) -> Result<String, Failure> {
     let shown = path.display();
-    let files = if path.is_dir() { of_folder(path) } else { of_archive(path, UNPACKED_BYTES_MAX) };
+    let files = if path.is_dir() {
+        of_folder(path, UNPACKED_BYTES_MAX)
+    } else {
+        of_archive(path, UNPACKED_BYTES_MAX)
+    };
     let files = files.with_context(|| format!("cannot verify `{shown}`"))?;
     // First, since what was changed must not be shown as figures at all.
     check_sums(&files).with_context(|| format!("`{shown}` is not as it was made"))?;
@@ -100,17 +104,31 @@ fn check_sums(files: &Files) -> anyhow::Result<()> {
     if wrong.is_empty() { Ok(()) } else { bail!("{}\n  hint: {ASK_AGAIN}", plain(&wrong.join(", "))) }
 }
 
-fn of_folder(path: &Path) -> anyhow::Result<Files> {
+/// The files of a bundle that was unpacked, which holds at most `most` bytes.
+fn of_folder(path: &Path, most: u64) -> anyhow::Result<Files> {
     let mut files = Files::new();
+    let mut left = most;
     for entry in fs::read_dir(path)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         if !entry.file_type()?.is_file() {
             bail!("`{}` in it is no plain file, which all of a bundle are\n  hint: {NAME_ONE}", plain(&name));
         }
-        files.insert(name, fs::read(entry.path())?);
+        files.insert(name, read(File::open(entry.path())?, &mut left, most)?);
     }
     Ok(files)
+}
+
+/// The bytes of one file, as far as a bundle may hold as many more, which are counted.
+fn read(file: impl Read, left: &mut u64, most: u64) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    // One more than is left, or a file that ends exactly there could not be told from one that goes on.
+    file.take(*left + 1).read_to_end(&mut bytes)?;
+    *left = left.checked_sub(bytes.len() as u64).ok_or_else(|| {
+        let most = feed::format_bytes(most);
+        anyhow!("it unpacks to more than {most}, which no bundle of feedline's does\n  hint: {MAKE_ONE}")
+    })?;
+    Ok(bytes)
 }
 
 /// The files of a bundle that holds at most `most` bytes.
@@ -136,14 +154,10 @@ fn of_archive(path: &Path, most: u64) -> anyhow::Result<Files> {
             );
         };
         let name = name.to_string_lossy().into_owned();
-        let mut bytes = Vec::new();
-        // One more than is left, or a file that ends exactly there could not be told from one that goes on.
-        (&mut entry).take(left + 1).read_to_end(&mut bytes).map_err(is_cut)?;
-        let Some(rest) = left.checked_sub(bytes.len() as u64) else {
-            let most = feed::format_bytes(most);
-            bail!("it unpacks to more than {most}, which no bundle of feedline's does\n  hint: {MAKE_ONE}");
-        };
-        left = rest;
+        let bytes = read(&mut entry, &mut left, most).map_err(|error| match error.downcast() {
+            Ok(error) => is_cut(error),
+            Err(other) => other,
+        })?;
         if files.insert(name.clone(), bytes).is_some() {
             bail!("it holds `{}` twice\n  hint: {ASK_AGAIN}", plain(&name));
         }
@@ -174,6 +188,11 @@ mod tests {
             |most| of_archive(&path, most).map(|files| files.len()).map_err(|error| error.to_string());
         assert_eq!(names(12_000), Ok(2));
         let refused = names(11_999).unwrap_err();
+        assert!(refused.starts_with("it unpacks to more than 11,999 B"), "{refused}");
+        // And the same where somebody has unpacked it.
+        let unpacked = tempfile::tempdir().unwrap();
+        File::create(unpacked.path().join("a")).unwrap().set_len(1 << 40).unwrap();
+        let refused = of_folder(unpacked.path(), 11_999).map(drop).unwrap_err().to_string();
         assert!(refused.starts_with("it unpacks to more than 11,999 B"), "{refused}");
     }
 }

@@ -12,7 +12,7 @@ use crate::cmd::compare::may_differ;
 use crate::exit::{Exit, Failure};
 use crate::samples::{self, Samples};
 use crate::variants::{self, VariantSpec};
-use crate::{baseline, comparing, files, load, output};
+use crate::{baseline, comparing, files, launched, load, output};
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArgs {
@@ -82,6 +82,7 @@ fn run_twice(input: &InputArgs, measure: &MeasureArgs) -> Result<PathBuf, Failur
 }
 
 fn from_a_run(args: &CalibrateArgs, scenario: &str) -> Result<Calibration, Failure> {
+    launched::refuse("calibrate", None)?;
     let (need, set) = (args.need.clone(), args.set.clone());
     let input = InputArgs { input: scenario.to_owned(), need, hold: args.hold, set, ..InputArgs::default() };
     // Before anything is measured.

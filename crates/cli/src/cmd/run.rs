@@ -35,14 +35,14 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) show: ShowArgs,
     /// Show what would be done, as `feedline plan` does; runs nothing
-    #[arg(long, conflicts_with_all = ["variant", "as_variant", "proof"])]
+    #[arg(long, conflicts_with_all = ["variant", "as_variant", "proof", "rounds", "rank", "start_at", "full", "json"])]
     pub(crate) dry_run: bool,
     /// Go on with a run that was interrupted, and make only the repetitions that are missing: `run --resume results/RUN`. With
     /// --rounds, add rounds to one that came to its end, with --only to the targets named. The scenario, the data, the machine
     /// and feedline must be what they were
     // Whatever would change what is measured: the run that is gone on with has been asked already.
     // Processes that meet do not go on with a run, and hosts in slots neither.
-    #[arg(long, conflicts_with_all = ["variant", "as_variant", "rank", "start_at", "pmix", "patience", "dry_run", "set", "need", "hold", "budget", "add_to", "proof"])]
+    #[arg(long, conflicts_with_all = ["variant", "as_variant", "rank", "start_at", "pmix", "patience", "dry_run", "set", "need", "hold", "budget", "add_to", "proof", "existing", "no_redact"])]
     pub(crate) resume: bool,
     /// Exit with 5 when a gated target is UNCERTAIN, or when a gate on regressions cannot be decided
     #[arg(long)]
@@ -215,7 +215,7 @@ fn alone(args: &RunArgs, ranks: &RankArgs, interrupted: Option<Interrupted>) -> 
         return Ok(Exit::Interrupted);
     }
     if slots.is_some() {
-        return Ok(Exit::of_rank(&summary));
+        return Ok(Exit::of_measuring(&summary));
     }
     let verdict = match asked {
         Some(_) => proof::exit_of(&summary, &proofs, args.strict),

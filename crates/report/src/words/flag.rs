@@ -54,10 +54,7 @@ pub(crate) fn words(flag: &Flag) -> String {
             format!("{} of {} checked reads held wrong bytes", group_digits(*found), group_digits(*checked))
         }
         Flag::NotReread { unread, of, kinds } => not_reread(*unread, *of, kinds),
-        Flag::Errors { share, of_rarer, kinds, .. } => {
-            let of_rarer = of_rarer.map(|share| format!(" (up to {} of its rarer kind)", percent(share)));
-            format!("{} errors{}: {}", percent(*share), of_rarer.unwrap_or_default(), kinds::errors(kinds))
-        }
+        Flag::Errors { share, of_rarer, kinds, .. } => errors(*share, *of_rarer, kinds),
         Flag::FailedRepetitions { failed, made, reason } => {
             format!("{failed} of {made} repetitions failed: {}", gap::words(reason))
         }
@@ -107,9 +104,7 @@ pub(crate) fn words(flag: &Flag) -> String {
         Flag::SlowRanks(of) => slow_ranks::words(of),
         Flag::DelayedAck { p50_ns } => delayed_ack(*p50_ns),
         Flag::NotDecoded { samples, share, first } => not_decoded(*samples, *share, first.as_deref()),
-        Flag::WaitsElsewhere { cause, share } => {
-            format!("not the storage: {} for {} of the time", bound::words(*cause), percent(*share))
-        }
+        Flag::WaitsElsewhere { cause, share } => waited_elsewhere(*cause, *share),
         Flag::FillsDecide { long_run } => {
             format!("short epochs: without their fills AU {} is foretold", utilization(*long_run))
         }
@@ -122,6 +117,15 @@ pub(crate) fn words(flag: &Flag) -> String {
         Flag::HostsBelow { hosts, of, least } => hosts_below(hosts, *of, *least),
         Flag::StandsIn { asked } => format!("stands in for {asked}"),
     }
+}
+
+fn errors(share: f64, of_rarer: Option<f64>, kinds: &BTreeMap<String, u64>) -> String {
+    let of_rarer = of_rarer.map(|share| format!(" (up to {} of its rarer kind)", percent(share)));
+    format!("{} errors{}: {}", percent(share), of_rarer.unwrap_or_default(), kinds::errors(kinds))
+}
+
+fn waited_elsewhere(cause: Bound, share: f64) -> String {
+    format!("not the storage: {} for {} of the time", bound::words(cause), percent(share))
 }
 
 /// Hosts that are named one by one.
@@ -377,9 +381,7 @@ pub(crate) fn advice(flag: &Flag) -> &'static str {
         Flag::Unbalanced { .. } => EVEN_CONNECTIONS,
         Flag::SlowRanks(_) => SLOW_HOSTS,
         Flag::DelayedAck { .. } => NO_DELAY,
-        Flag::NotDecoded { .. } => {
-            "look at first_decode_failure in cells.jsonl; give training.decode what the files hold"
-        }
+        Flag::NotDecoded { .. } => DECODED_BY_ITS_FORMAT,
         Flag::WaitsElsewhere { cause, .. } => waits_elsewhere(*cause),
         Flag::FillsDecide { .. } => LONGER_EPOCHS,
         Flag::LongFill { .. } => "let the job make more steps: the first fill comes once",
@@ -395,6 +397,8 @@ pub(crate) fn advice(flag: &Flag) -> &'static str {
     }
 }
 
+const DECODED_BY_ITS_FORMAT: &str =
+    "look at first_decode_failure in cells.jsonl; give training.decode what the files hold";
 const LONGER_EPOCHS: &str =
     "storage is not judged by it: use a larger dataset and more steps, so that fills are a smaller part";
 const SERVED_FROM_CACHE: &str = "this file system serves direct I/O from the page cache; use load.cache = \"cold\", or for writes \

@@ -162,7 +162,7 @@ fn ranks(of: Ranks) -> String {
                 .map(|share| format!(", in windows that overlap by {} % or more", (share * 100.0).floor()));
             format!(
                 "ranks 0 to {} measured together{fewer}{}: each repetition is the sum of theirs, and queue depth, threads and \
-                 processors are those of all; what devices and memory did on each is left out",
+                 processors are those of all; what memory did on each is left out, and devices where they ran on several machines",
                 ranks - 1,
                 overlap.unwrap_or_default()
             )

@@ -25,7 +25,7 @@ pub(super) fn rep(of_ranks: &[&Rep], record: &RunRecord) -> Rep {
         usage: usage(of_ranks, record),
         cache: cache(of_ranks),
         granted: granted(of_ranks),
-        system: system(of_ranks),
+        system: system(of_ranks, record),
         emulated: emulated(of_ranks),
         trained: trained(of_ranks.iter().map(|rep| rep.trained.as_ref())),
         epochs: merged::epochs(of_ranks),
@@ -157,8 +157,10 @@ fn granted(of_ranks: &[&Rep]) -> BTreeMap<String, String> {
 }
 
 /// What the processes read, and what their networks carried. Block devices, processors and memory are those of one host
-/// each, and mean nothing added up.
-fn system(of_ranks: &[&Rep]) -> System {
+/// each, and mean nothing added up; the device of the one machine that all of them ran on is that of all.
+fn system(of_ranks: &[&Rep], record: &RunRecord) -> System {
+    let shares_device = record.run.team.as_ref().is_some_and(|team| team.machines() == 1);
+    let first = of_ranks.first().filter(|_| shares_device);
     let all = || of_ranks.iter().map(|rep| &rep.system);
     let networks: Option<Vec<&Network>> = all().map(|system| system.network.as_ref()).collect();
     let mounts: Option<Vec<&NfsMount>> = all().map(|system| system.nfs_mount.as_ref()).collect();
@@ -166,6 +168,7 @@ fn system(of_ranks: &[&Rep]) -> System {
         process_read_bytes: all().map(|system| system.process_read_bytes).fold(Some(0), plus),
         network: networks.map(|of_ranks| network(&of_ranks)),
         nfs_mount: mounts.map(|of_ranks| mount(&of_ranks)),
+        device: first.and_then(|rep| rep.system.device.clone()),
         ..System::default()
     }
 }

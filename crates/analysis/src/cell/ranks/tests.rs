@@ -152,7 +152,20 @@ fn what_one_host_saw_of_its_device_and_its_processors_is_left_out() {
     a.system.device = Some(record::Device::default());
     a.system.core_busy_ns = vec![1, 2];
     a.system.process_read_bytes = Some(1);
-    assert_eq!(folded(vec![a, b]).remove(0).system, record::System::default());
+    let both = vec![a, b];
+    assert_eq!(folded(both.clone()).remove(0).system, record::System::default());
+    // The device of the one machine that both ran on saw the reads of both.
+    let mut record = merged(both);
+    record.run.team = Some(crate::fixture::team(2));
+    let device = |record: &RunRecord| {
+        let folded = fold_ranks(record);
+        let reps =
+            folded.lines.iter().filter_map(|line| if let Line::Rep(rep) = line { Some(rep) } else { None });
+        reps.map(|rep| rep.system.device.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(device(&record), [None]);
+    record.run.team.as_mut().unwrap().members[1].machine = 0;
+    assert_eq!(device(&record), [Some(record::Device::default())]);
 }
 
 #[test]

@@ -33,6 +33,10 @@ fn slow_rank() -> SlowRanks {
     SlowRanks { slow: vec![one], ranks: 4 }
 }
 
+fn hosts_below() -> Flag {
+    Flag::HostsBelow { hosts: vec![named("host-2"), named("host-4")], of: 4, least: 0.444 }
+}
+
 /// What the book calls it, and a flag of the next kind: the match makes a new kind show up here.
 fn name_and_next(flag: &Flag) -> (&'static str, Option<Flag>) {
     let (name, next) = match flag {
@@ -120,10 +124,7 @@ fn name_and_next(flag: &Flag) -> (&'static str, Option<Flag>) {
         Flag::NotAsPredicted { .. } => {
             ("not as predicted", Flag::SavesFailed { saves: 2, reason: named("no space") })
         }
-        Flag::SavesFailed { .. } => (
-            "failed saves",
-            Flag::HostsBelow { hosts: vec![named("host-2"), named("host-4")], of: 4, least: 0.444 },
-        ),
+        Flag::SavesFailed { .. } => ("failed saves", hosts_below()),
         Flag::HostsBelow { .. } => ("hosts below", Flag::Stolen { share: 0.1 }),
         Flag::Stolen { .. } => ("stolen", Flag::Waited { share: 0.1, crowd: None }),
         Flag::Waited { .. } => {

@@ -66,7 +66,7 @@ fn each_note_is_a_sentence_with_its_figures() {
         (
             Note::Ranks(Ranks::Together { ranks: 4, fewer: false, overlap: Some(0.949_9) }),
             "ranks 0 to 3 measured together, in windows that overlap by 94 % or more: each repetition is the sum of theirs, \
-             and queue depth, threads and processors are those of all; what devices and memory did on each is left out",
+             and queue depth, threads and processors are those of all; what memory did on each is left out, and devices where they ran on several machines",
         ),
     ];
     for (note, expected) in cases {
