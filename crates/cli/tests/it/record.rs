@@ -1,9 +1,11 @@
 //! What a run leaves behind, whatever happens to it.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use crate::harness::{Bench, DISK, measured};
+use crate::harness::{Bench, DISK, finish, measured};
 
 /// Every byte of every file below a folder.
 fn all_text(folder: &Path) -> String {
@@ -54,6 +56,28 @@ fn a_record_of_a_newer_feedline_is_refused() {
 fn a_folder_that_is_no_run_is_an_error() {
     let bench = Bench::new();
     bench.run(&["report", "."]).exits(1).says("run.json");
+}
+
+#[test]
+fn what_is_made_of_a_record_is_not_written_over_it() {
+    let bench = Bench::small(DISK);
+    bench.run(&["run", "s.toml"]).exits(0);
+    let folder = fs::read_dir(bench.path("results")).unwrap().next().unwrap().unwrap().path();
+    let record = folder.to_str().unwrap();
+    for (verb, format, file) in [("export", "jsonl", "cells.jsonl"), ("report", "markdown", "run.json")] {
+        let over = folder.join(file);
+        let over = ["--format", format, "-o", over.to_str().unwrap()];
+        bench.run(&[&[verb, record], &over[..]].concat()).exits(1).says("never overwritten").says(file);
+    }
+    bench.run(&["report", record]).exits(0);
+}
+
+#[test]
+fn a_path_that_is_no_text_is_a_path() {
+    let bench = Bench::small(DISK);
+    let mut command = bench.command(&["run", "s.toml", "-o"]);
+    command.arg(OsStr::from_bytes(b"r\xe9sultats"));
+    finish(command).exits(0);
 }
 
 #[test]

@@ -72,6 +72,9 @@ fn a_dry_run_is_the_plan_and_a_quiet_run_its_answer() {
     let bench = Bench::small(DISK);
     let plan = finish(bench.bare(&["plan", "s.toml"])).exits(0).out;
     assert_eq!(finish(bench.bare(&["s.toml", "--dry-run"])).exits(0).out, plan);
+    for ignored in ["--json", "--full", "--rounds=+3"] {
+        finish(bench.bare(&["s.toml", "--dry-run", ignored])).exits(2).says("cannot be used with");
+    }
     assert!(!bench.path("data").exists() && !bench.path("results").exists());
     let quiet = finish(bench.bare(&["s.toml", "-q"])).exits(0);
     assert_eq!(quiet.err, "");

@@ -217,6 +217,7 @@ fn what_one_process_does_is_refused_of_several() {
     for (args, said) in [
         (vec!["prepare", "s.toml"], "`feedline prepare` is done by one process"),
         (vec!["size", "s.toml"], "`feedline size` is done by one process"),
+        (vec!["calibrate", "s.toml"], "`feedline calibrate` is done by one process"),
         (
             vec!["run", "s.toml", "--variant", "a:", "--variant", "b:"],
             "`feedline run --variant` is done by one",
