@@ -1,6 +1,6 @@
 //! What a repetition counted, and what several did together.
 
-use record::Rep;
+use record::{Checkpoint, CheckpointOutcome, Rep};
 
 /// A counter, zero when it was not written.
 pub(crate) fn counted(rep: &Rep, name: &str) -> u64 {
@@ -11,6 +11,15 @@ pub(crate) fn counted(rep: &Rep, name: &str) -> u64 {
 /// Failed operations of all kinds.
 pub(crate) fn errors(rep: &Rep) -> u64 {
     rep.errors.values().sum()
+}
+
+/// Why each save that failed did.
+pub(crate) fn failed_saves(reps: &[&Rep]) -> Vec<String> {
+    let reason = |one: &Checkpoint| match &one.outcome {
+        CheckpointOutcome::Failed { reason } => Some(reason.clone()),
+        _ => None,
+    };
+    reps.iter().flat_map(|rep| &rep.checkpoints).filter_map(reason).collect()
 }
 
 pub(crate) fn per_s(rep: &Rep, name: &str) -> f64 {

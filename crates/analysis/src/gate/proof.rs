@@ -112,10 +112,8 @@ fn of_target(runs: &[ProvingRun<'_>], target: &str, rules: record::Proof) -> Pro
         let open = said.iter().filter(|(_, verdict)| verdict.judgement() == Judgement::Uncertain).count();
         lacks.push(if open > 0 { Lack::Word(open) } else { Lack::Agreement });
     }
-    if judgement == Some(Judgement::Feeds) {
-        let gate = runs.last().map(|run| &run.summary.gate);
-        let unmet = said.iter().filter(|(run, _)| !gate.is_none_or(|gate| meets(run.summary, gate, target)));
-        let unmet = unmet.count();
+    if let Some(last) = runs.last().filter(|_| judgement == Some(Judgement::Feeds)) {
+        let unmet = said.iter().filter(|(run, _)| !meets(run.summary, &last.summary.gate, target)).count();
         lacks.extend((unmet > 0).then_some(Lack::Gate(unmet)));
     }
     let evidence = if lacks.is_empty() { Evidence::Proof { runs: made } } else { Evidence::Screen };

@@ -27,12 +27,8 @@ type Files = BTreeMap<String, Vec<u8>>;
 /// Verifies a bundle, packed or unpacked; what was found, in words.
 pub(crate) fn verify(path: &Path) -> Result<String, Failure> {
     let shown = path.display();
-    let files = if path.is_dir() {
-        of_folder(path, UNPACKED_BYTES_MAX)
-    } else {
-        of_archive(path, UNPACKED_BYTES_MAX)
-    };
-    let files = files.with_context(|| format!("cannot verify `{shown}`"))?;
+    let read = if path.is_dir() { of_folder } else { of_archive };
+    let files = read(path, UNPACKED_BYTES_MAX).with_context(|| format!("cannot verify `{shown}`"))?;
     // First, since what was changed must not be shown as figures at all.
     check_sums(&files).with_context(|| format!("`{shown}` is not as it was made"))?;
     let entry =

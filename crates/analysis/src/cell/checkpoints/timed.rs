@@ -3,6 +3,7 @@
 use record::{Checkpoint, CheckpointOutcome, Outcome, Rep};
 
 use crate::cell::context::Context;
+use crate::cell::counters::failed_saves;
 use crate::cell::interval::mean;
 use crate::cell::point::point_bps;
 use crate::cell::rate::Rate;
@@ -38,11 +39,7 @@ impl Timed {
             let all = rep.checkpoints.iter();
             all.filter_map(|one| time_s(one, rep.window_ns, within_s)).collect()
         };
-        let failures = reps.iter().flat_map(|rep| &rep.checkpoints).filter_map(|one| match &one.outcome {
-            CheckpointOutcome::Failed { reason } => Some(reason.clone()),
-            _ => None,
-        });
-        let failures: Vec<String> = failures.collect();
+        let failures = failed_saves(reps);
         let all = || reps.iter().flat_map(|rep| rep.checkpoints.iter().map(|one| (one, rep.window_ns)));
         let ended = all().filter(|(one, _)| matches!(one.outcome, CheckpointOutcome::Complete));
         let longest_s = ended.filter_map(|(one, ns)| time_s(one, ns, within_s)).fold(0.0, f64::max);

@@ -1,9 +1,9 @@
 //! When figures of a training job may lie.
 
-use record::{Checkpoint, CheckpointOutcome, Rep, Trained, counter};
+use record::{Rep, Trained, counter};
 
 use crate::cell::context::Context;
-use crate::cell::counters::sum;
+use crate::cell::counters::{failed_saves, sum};
 use crate::cell::crowd;
 use crate::cell::flag::{Flag, STEPS_MIN};
 use crate::cell::training::bound::Bound;
@@ -32,11 +32,7 @@ pub(crate) fn flags(context: &Context<'_>, used: &[&Rep], figures: &TrainingFigu
 }
 
 fn saves_failed(used: &[&Rep]) -> Option<Flag> {
-    let reason = |one: &Checkpoint| match &one.outcome {
-        CheckpointOutcome::Failed { reason } => Some(reason.clone()),
-        _ => None,
-    };
-    let reasons: Vec<String> = used.iter().flat_map(|rep| &rep.checkpoints).filter_map(reason).collect();
+    let reasons = failed_saves(used);
     Some(Flag::SavesFailed { saves: reasons.len() as u64, reason: reasons.into_iter().next()? })
 }
 
