@@ -75,7 +75,7 @@ fn what_is_made_of_a_record_is_not_written_over_it() {
 #[test]
 fn a_path_that_is_no_text_is_a_path() {
     let bench = Bench::small(DISK);
-    let mut command = bench.command(&["run", "s.toml", "-o"]);
+    let mut command = bench.bare(&["run", "s.toml", "-o"]);
     command.arg(OsStr::from_bytes(b"r\xe9sultats"));
     finish(command).exits(0);
 }
