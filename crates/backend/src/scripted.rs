@@ -43,6 +43,7 @@ struct Held {
     created: u64,
     most: usize,
     removed: Vec<String>,
+    keeps: bool,
 }
 
 impl fmt::Debug for Scripted {
@@ -70,6 +71,11 @@ impl Scripted {
     /// Those that were removed, in order.
     pub fn removed(&self) -> Vec<String> {
         self.held().removed.clone()
+    }
+
+    /// Lets every removal from now on fail.
+    pub fn keep(&self) {
+        self.held().keeps = true;
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
@@ -181,6 +187,10 @@ impl Store for Scripted {
     fn remove(&self, owned: &Owned, key: &Key) -> Result<(), StoreError> {
         owned.refuse_others(key)?;
         let mut held = self.held();
+        if held.keeps {
+            let source = io::Error::from_raw_os_error(libc::EBUSY);
+            return Err(StoreError::Object { action: "remove", object: key.to_string(), source });
+        }
         if held.objects.remove(key.as_str()).is_some() {
             held.removed.push(key.to_string());
         }

@@ -58,7 +58,8 @@ pub(crate) fn claim(
     Ok(Held { _locks: locks, _leases: leases(plan, (data, stores), claim, stop)? })
 }
 
-/// Takes leases on the datasets that others can reach over a network. Servers of feedline's own serve this run alone.
+/// Takes leases on the datasets that others can reach over a network, and on those that several processes hold together: a lock of
+/// several does not tell whose they are. Servers of feedline's own serve this run alone.
 fn leases(
     plan: &Plan,
     (data, stores): (&Datasets, &Stores),
@@ -73,7 +74,10 @@ fn leases(
     let mut leases = Vec::new();
     for slot in data.all() {
         let (target, store) = (&plan.targets[slot.target], stores.data(slot.target));
-        let is_shared = target.config.capabilities().network || store.nfs_mount_point().is_some();
+        let is_local = open::local_root(&target.config).is_some();
+        let is_shared = target.config.capabilities().network
+            || store.nfs_mount_point().is_some()
+            || (is_local && matches!(claim, Claim::WithItsOthers(_)));
         // One that another process of this run started too.
         let is_own = target.is_served_here();
         let is_written = matches!(plan.datasets[slot.dataset], DatasetSpec::Generate(_));
@@ -109,16 +113,73 @@ pub(crate) fn refuse_leased(store: &dyn Store) -> Result<(), Failure> {
     Ok(prepare::refuse_measured(store, &ThisMachine::new(&never)).map_err(anyhow::Error::new)?)
 }
 
-/// Refuses to remove a dataset below `root` that a run measures.
+/// Holds the local folders of a plan against `feedline clean` until they are dropped: what lies there may be a dataset of which a
+/// part is written, a copy or a checkpoint. Several runs may hold one folder.
 ///
 /// # Errors
-/// For each of them.
-pub(crate) fn refuse_measured(root: &Path) -> Result<(), Failure> {
-    let folders = fs::read_dir(root).into_iter().flatten().flatten();
-    for marker in folders.filter_map(|folder| marker(&folder.path())) {
-        lock(&marker, &Claim::Alone)?;
+/// For a folder that something is being removed from.
+pub(crate) fn use_folders(plan: &Plan) -> Result<Vec<LockedFile>, Failure> {
+    let mut held = Vec::new();
+    for (index, target) in plan.targets.iter().enumerate() {
+        let Some(root) = open::local_root(&target.config) else { continue };
+        let is_generated = |&(at, dataset): &(usize, usize)| {
+            at == index && matches!(plan.datasets[dataset], DatasetSpec::Generate(_))
+        };
+        let is_copied_to = |cell: &plan::Cell| cell.task.copy().is_some_and(|copy| copy.to == index);
+        if plan.places().iter().any(is_generated) || plan.cells.iter().any(is_copied_to) {
+            make(root);
+        }
+        held.extend(use_folder(root)?);
     }
-    Ok(())
+    Ok(held)
+}
+
+/// Makes a folder in which something is about to be written, as one that does not exist cannot be held. The folder above is there:
+/// a storage is mounted. What is wrong with it is said by whoever writes there.
+pub(crate) fn make(root: &Path) {
+    let _ = fs::create_dir(root);
+}
+
+/// The same of one folder; `None` where it does not exist, or its file system locks no folders, as NFS does not: leases tell
+/// there.
+///
+/// # Errors
+/// As [`use_folders`].
+pub(crate) fn use_folder(root: &Path) -> Result<Option<LockedFile>, Failure> {
+    hold(root, File::try_lock_shared, |by| {
+        format!(
+            "something is being removed from `{}`{}\n  hint: wait for the end of `feedline clean`",
+            root.display(),
+            named(by)
+        )
+    })
+}
+
+/// Holds a folder from which something is to be removed; no run uses it meanwhile.
+///
+/// # Errors
+/// For a folder that a run uses.
+pub(crate) fn hold_to_remove(root: &Path) -> Result<Option<LockedFile>, Failure> {
+    hold(root, File::try_lock, |by| {
+        format!("`{}` is being used by another run{}\n  hint: wait for its end", root.display(), named(by))
+    })
+}
+
+fn hold(
+    root: &Path,
+    lock: fn(&File) -> Result<(), TryLockError>,
+    why: impl FnOnce(Option<u32>) -> String,
+) -> Result<Option<LockedFile>, Failure> {
+    let Ok(folder) = File::open(root) else { return Ok(None) };
+    match lock(&folder) {
+        Ok(()) => Ok(Some(folder.into())),
+        Err(TryLockError::Error(_)) => Ok(None),
+        Err(TryLockError::WouldBlock) => match holder_of(&folder) {
+            // By another name of the same folder.
+            Some(process) if process == process::id() => Ok(None),
+            by => Err(Failure::Error(anyhow::Error::new(io::Error::other(why(by))))),
+        },
+    }
 }
 
 /// The marker of a folder, by its one name: two targets may lie at one path.
@@ -147,9 +208,7 @@ fn lock(marker: &Path, claim: &Claim) -> Result<Option<LockedFile>, Failure> {
             Ok(None)
         }
         Err(TryLockError::WouldBlock) => {
-            // For the message alone: which process it is saves a search.
-            let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
-            let by = file.metadata().ok().and_then(|metadata| holder(&locks, metadata.ino()));
+            let by = holder_of(&file);
             // One folder may be reached by two mounts.
             if by == Some(process::id()) { Ok(None) } else { Err(in_use(marker, by)) }
         }
@@ -162,10 +221,20 @@ fn folder_of(marker: &Path) -> &Path {
 
 fn in_use(marker: &Path, by: Option<u32>) -> Failure {
     let folder = folder_of(marker).display();
-    let who = by.map_or_else(String::new, |process| format!(" (process {process})"));
+    let who = named(by);
     Failure::Error(anyhow::Error::new(io::Error::other(format!(
         "`{folder}` is being measured by another run{who}\n  hint: wait for its end, or give this run a folder of its own"
     ))))
+}
+
+fn named(by: Option<u32>) -> String {
+    by.map_or_else(String::new, |process| format!(" (process {process})"))
+}
+
+/// The process that holds a file. For messages alone: which one it is saves a search.
+fn holder_of(file: &File) -> Option<u32> {
+    let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
+    file.metadata().ok().and_then(|metadata| holder(&locks, metadata.ino()))
 }
 
 /// The process that holds a file by its inode (proc(5), `/proc/locks`); `None` where it lives in another container.
@@ -192,7 +261,6 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("d");
         fs::create_dir(&folder).unwrap();
-        refuse_measured(root.path()).unwrap();
         fs::write(folder.join(MARKER_NAME), "{}").unwrap();
         let marker = marker(&folder).unwrap();
         let of_run = Claim::WithItsOthers("one".to_owned());
@@ -202,6 +270,5 @@ mod tests {
         assert!(lock(&marker, &Claim::Alone).unwrap().is_none());
         drop(shared);
         assert!(lock(&marker, &Claim::Alone).unwrap().is_some());
-        refuse_measured(root.path()).unwrap();
     }
 }

@@ -14,8 +14,11 @@ use backend_nfs::NfsStore;
 use backend_s3::S3Store;
 use engine::Server;
 use plan::{BackendConfig, Cell, Engine, Plan, Tier};
+use record::LockedFile;
 
+use crate::claim;
 use crate::emulated::{Emulated, Reached};
+use crate::exit::Failure;
 
 /// Who starts the servers that targets declare.
 pub(crate) enum Servers {
@@ -29,6 +32,8 @@ pub(crate) enum Servers {
 pub(crate) struct Stores {
     cells: BTreeMap<Key, SharedStore>,
     tiers: BTreeMap<PathBuf, Arc<TierFile>>,
+    /// The folders of the cache tiers, against a removal.
+    tier_folders: Vec<LockedFile>,
     data: Vec<SharedStore>,
     servers: Vec<Option<Arc<Emulated>>>,
     /// What slows down the paths that are, by target.
@@ -40,7 +45,7 @@ impl Stores {
     ///
     /// # Errors
     /// What a target or its server refuses, with the name and the address of the target.
-    pub(crate) fn open(plan: &Plan) -> anyhow::Result<Self> {
+    pub(crate) fn open(plan: &Plan) -> Result<Self, Failure> {
         Self::through(plan, &Servers::Own)
     }
 
@@ -48,7 +53,7 @@ impl Stores {
     ///
     /// # Errors
     /// As [`Self::open`].
-    pub(crate) fn through(plan: &Plan, servers: &Servers) -> anyhow::Result<Self> {
+    pub(crate) fn through(plan: &Plan, servers: &Servers) -> Result<Self, Failure> {
         let mut stores = Self::for_data_through(plan, servers)?;
         for cell in &plan.cells {
             let (key, straight) = (key(cell), (cell.target, cell.engine.name(), None));
@@ -82,7 +87,8 @@ impl Stores {
         let count = plan.targets.len();
         let (data, servers) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let slowed = Vec::with_capacity(count);
-        let mut stores = Self { cells: BTreeMap::new(), tiers: BTreeMap::new(), data, servers, slowed };
+        let (cells, tiers) = (BTreeMap::new(), BTreeMap::new());
+        let mut stores = Self { cells, tiers, tier_folders: Vec::new(), data, servers, slowed };
         for (index, target) in plan.targets.iter().enumerate() {
             let server = match (target.is_served_here(), by) {
                 (false, _) => None,
@@ -124,10 +130,12 @@ impl Stores {
     }
 
     /// The room of a cache tier, claimed once and shared by the cells that are read through one there.
-    fn place(&mut self, tier: &Tier) -> anyhow::Result<Arc<TierFile>> {
+    fn place(&mut self, tier: &Tier) -> Result<Arc<TierFile>, Failure> {
         if let Some(place) = self.tiers.get(&tier.at) {
             return Ok(Arc::clone(place));
         }
+        claim::make(&tier.at);
+        self.tier_folders.extend(claim::use_folder(&tier.at)?);
         // The tier is feedline's own part of the path, so that it takes the best engine there is, and its
         // own stand-in.
         let near: SharedStore = match probe_io_uring() {

@@ -13,7 +13,8 @@ use describe::{Begun, Datasets, OnTarget};
 use engine::{Bench, BenchSettings, CellSetup, Event, Progress as Counters};
 use plan::{Plan, Share};
 use record::{
-    End, Line, NotLookedAt, NotRun, Redactor, Reread, Role, Run, RunRecord, RunWriter, Segment, Variant,
+    End, Line, LockedFile, NotLookedAt, NotRun, Redactor, Reread, Role, Run, RunRecord, RunWriter, Segment,
+    Variant,
 };
 use rustix::fs::{Access, access};
 
@@ -48,6 +49,8 @@ pub(crate) struct Ready {
     pub(crate) data: Datasets,
     /// The datasets, until the run has come to its end.
     _held: Held,
+    /// The folders that they and what else it writes lie in.
+    _folders: Vec<LockedFile>,
 }
 
 impl Ready {
@@ -79,12 +82,25 @@ impl Ready {
         // Before any dataset is written: the folder is made only after it.
         Checkpoints::check_room(&loaded.plan, &stores)?;
         progress.phase("making the datasets ready");
+        let folders = claim::use_folders(&loaded.plan)?;
         let report = |target: &str, done, total| progress.writing(target, done, total);
         let data = data::make_ready(&loaded.plan, &stores, cores, &report, &stop)?;
         // After they are written: the marker that is locked is made with them.
         let held = claim::claim(&loaded.plan, (&data, &stores), claim, &stop)?;
         let checkpoints = Arc::new(Checkpoints::make(&loaded.plan, &stores)?);
-        Ok(Self { loaded, progress, stop, counters, cores, results, checkpoints, stores, data, _held: held })
+        Ok(Self {
+            loaded,
+            progress,
+            stop,
+            counters,
+            cores,
+            results,
+            checkpoints,
+            stores,
+            data,
+            _held: held,
+            _folders: folders,
+        })
     }
 }
 
@@ -109,7 +125,7 @@ impl Shown {
 /// Opens the storages of a plan. What may not be written there is refused before anybody is asked, or connected to.
 pub(crate) fn open(plan: &Plan) -> Result<Stores, Failure> {
     data::check_places(plan)?;
-    Ok(Stores::open(plan)?)
+    Stores::open(plan)
 }
 
 /// The folder for runs, made and tried before hours are spent on a dataset.

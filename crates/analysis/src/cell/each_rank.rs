@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use record::{Member, Rep, Role, RunRecord, counter};
 
 use crate::cell::cell_summary::{CellSummary, Measurement};
+use crate::cell::context;
 use crate::cell::counters::per_s;
 use crate::cell::flag::Flag;
 use crate::cell::interval::mean;
@@ -132,7 +133,9 @@ fn of_cell(
         each: (0..ranks).map(figures).collect::<Option<_>>()?,
         slow: stragglers::slow(&rates, least.as_ref(), &hosts),
         // A search looks for how many are fed, and the line is that of all.
-        below: hosts::below(&fresh, members, cell).filter(|_| record.run.size.is_none()),
+        below: context(record, lines, &cell.cell, &record.run.measure)
+            .filter(|_| record.run.size.is_none())
+            .and_then(|context| hosts::below(&context, &fresh, members)),
     })
 }
 

@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use record::{Ceiling, Cell, Line, Outcome, Rep, Role, Run, RunRecord};
 
+use crate::cell::counters::errors;
 use crate::cell::repetitions::counted_anything;
 
 use together::{Asked, OVERLAP_MIN, apart, overlap};
@@ -31,7 +32,7 @@ pub(crate) type Key<'a> = (&'a str, bool, u32, &'a str);
 /// rank alone, as it is. Everything that reads figures from a merged record reads them from this.
 pub fn fold_ranks(record: &RunRecord) -> Cow<'_, RunRecord> {
     if !is_merged(record) {
-        return Cow::Borrowed(record);
+        return alone(record);
     }
     let mut reps: BTreeMap<Key<'_>, Vec<&Rep>> = BTreeMap::new();
     let mut ceilings: BTreeMap<(&[String], bool), Vec<&Ceiling>> = BTreeMap::new();
@@ -57,6 +58,20 @@ pub fn fold_ranks(record: &RunRecord) -> Cow<'_, RunRecord> {
     lines.extend(folded.into_iter().map(|rep| Line::Rep(Box::new(rep))));
     lines.extend(record.lines.iter().filter(|line| matches!(line, Line::End(_))).cloned());
     Cow::Owned(RunRecord { lines, ..record.clone() })
+}
+
+/// The record of one process of several by itself: its job is as long as its own accelerators made it.
+fn alone(record: &RunRecord) -> Cow<'_, RunRecord> {
+    if record.run.ranks <= 1 {
+        return Cow::Borrowed(record);
+    }
+    let mut own = record.clone();
+    for line in &mut own.lines {
+        if let Line::Rep(rep) = line {
+            rep.ranks = 1;
+        }
+    }
+    Cow::Owned(own)
 }
 
 /// What a reader must know of the ranks of a run.
@@ -234,11 +249,17 @@ fn gap(of_ranks: &[&Rep], cell: &str, planned: &Planned<'_>) -> Option<String> {
     let cell = planned.cells.get(cell);
     of_ranks.iter().find_map(|rep| match &rep.outcome {
         Outcome::Failed { reason } => Some(format!("rank {}: {reason}", rep.rank)),
+        Outcome::Interrupted => None,
         // As of one process: others that counted make no repetition of one that did not.
-        Outcome::Complete if cell.is_some_and(|cell| !counted_anything(cell, rep)) => {
-            Some(format!("rank {}: nothing ended in its window", rep.rank))
+        Outcome::Complete | Outcome::Exhausted if cell.is_some_and(|cell| !counted_anything(cell, rep)) => {
+            let why = match (errors(rep), &rep.outcome) {
+                (0, Outcome::Exhausted) => "its warm-up read all of its data".to_owned(),
+                (0, _) => "nothing ended in its window".to_owned(),
+                (failed, _) => format!("{failed} operations failed, and none ended in its window"),
+            };
+            Some(format!("rank {}: {why}", rep.rank))
         }
-        Outcome::Complete | Outcome::Exhausted | Outcome::Interrupted => None,
+        Outcome::Complete | Outcome::Exhausted => None,
     })
 }
 

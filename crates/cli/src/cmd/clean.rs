@@ -28,13 +28,17 @@ pub(crate) fn clean(args: &CleanArgs) -> Result<Exit, Failure> {
         output::print("nothing was removed\n")?;
         return Ok(Exit::Ok);
     }
+    // After the question: whoever was asked may have taken an hour to answer. Of all places before anything is removed.
+    let mut held = Vec::new();
     for (at, store) in &places {
-        // Again here, and not only when it was listed: whoever was asked may have taken an hour to answer.
-        claim::refuse_measured(Path::new(at))?;
+        held.extend(claim::hold_to_remove(Path::new(at))?);
         claim::refuse_leased(&**store)?;
+    }
+    for (at, store) in &places {
         let cleaned = prepare::clean(&**store).with_context(|| format!("cannot clean `{at}`"))?;
         output::print(&describe(at, &cleaned))?;
     }
+    drop(held);
     Ok(Exit::Ok)
 }
 

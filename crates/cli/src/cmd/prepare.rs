@@ -9,7 +9,7 @@ use crate::args::InputArgs;
 use crate::exit::{Exit, Failure};
 use crate::open::Stores;
 use crate::progress::Progress;
-use crate::{announce, data, environment, load, output, signals};
+use crate::{announce, claim, data, environment, load, output, signals};
 
 pub(crate) fn prepare(args: &InputArgs) -> Result<Exit, Failure> {
     let mut plan = load::load(args)?.plan;
@@ -21,6 +21,7 @@ pub(crate) fn prepare(args: &InputArgs) -> Result<Exit, Failure> {
     data::check_places(&plan)?;
     let stores = Stores::for_data(&plan)?;
     announce::datasets(&plan, &stores)?;
+    let _folders = claim::use_folders(&plan)?;
     let data = data::make_ready(&plan, &stores, environment::usable_cores(), &report, &stop)?;
     progress.finish();
     let held = data.all().iter().filter(|slot| plan.targets[slot.target].config.is_storage());

@@ -157,7 +157,7 @@ fn open(asked: &Asked<'_>, meeting: &Meeting, plan: &Plan) -> Result<Stores, Fai
         None => meeting
             .working(|| {
                 data::check_places(plan)?;
-                Stores::through(plan, &Servers::OfLeader(reached)).map_err(Failure::from)
+                Stores::through(plan, &Servers::OfLeader(reached))
             })?
             .map_err(failed),
     }

@@ -17,6 +17,7 @@ mod ganesha;
 mod gate;
 mod harness;
 mod hierarchies;
+mod in_use;
 mod leases;
 mod local;
 mod local_faults;

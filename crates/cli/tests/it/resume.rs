@@ -275,15 +275,11 @@ fn a_dataset_is_measured_by_one_run_at_a_time() {
     let mut child = bench.spawn(&long);
     until(&mut child, || bench.lines_so_far().contains(REP));
     let folder = bench.run_folder();
-    let others = [
-        ["run", "s.toml"].as_slice(),
-        &["run", "--resume", folder.to_str().unwrap()],
-        &["clean", "s.toml", "--yes"],
-    ];
-    let holder = format!("is being measured by another run (process {})", child.id());
-    for other in others {
-        bench.run(other).exits(1).says(&holder);
+    let holder = format!("by another run (process {})", child.id());
+    for other in [["run", "s.toml"].as_slice(), &["run", "--resume", folder.to_str().unwrap()]] {
+        bench.run(other).exits(1).says(&format!("is being measured {holder}"));
     }
+    bench.run(&["clean", "s.toml", "--yes"]).exits(1).says(&format!("`data` is being used {holder}"));
     assert!(!bench.data_files().is_empty());
     signal(&child, libc::SIGINT);
     wait(child).exits(130);

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
+use backend::StoreError;
 use plan::{Cell, Checkpoint, Limit, Task};
 use record::{CheckpointOutcome, Interval, Outcome, Rep, counter};
 
 use super::rotation::Rotation;
-use super::save::{FileTimes, Writing, Written};
+use super::save::{FileTimes, Writing, Written, kind};
 use crate::error::RepError;
 use crate::outcome::{Measured, no_cache};
 use crate::spec::RepSpec;
@@ -49,7 +50,7 @@ pub(crate) fn run(spec: &RepSpec<'_>) -> Result<Measured, RepError> {
 }
 
 /// Writes the checkpoints of a repetition that opened at `open_ns`, and removes those that are left at its end. What cannot
-/// be removed is left to `feedline clean`.
+/// be removed is a failed operation of the checkpoint before, and is left to `feedline clean`.
 fn write_until(limit: Limit, open_ns: u64, plan: &Checkpoint, writing: &Writing<'_>) -> Vec<Written> {
     let mut rotation = Rotation::new(plan.keep);
     let mut made: Vec<Written> = Vec::new();
@@ -63,14 +64,23 @@ fn write_until(limit: Limit, open_ns: u64, plan: &Checkpoint, writing: &Writing<
         let gone = if is_whole { rotation.keep(slot) } else { Some(slot) };
         // Inside the window and outside every checkpoint's time, as a trainer that rotates does it.
         let removed = gone.map_or(Ok(()), |slot| writing.remove(slot));
+        note(&mut made, &removed);
         let now_ns = writing.clock.now_ns();
         let is_over = is_reached(limit, now_ns - open_ns, made.len() as u64, plan);
         if is_over || failed >= HOPELESS || removed.is_err() || (writing.stops)() {
             break;
         }
     }
-    let _ = rotation.kept().try_for_each(|slot| writing.remove(slot));
+    let removed = rotation.kept().try_for_each(|slot| writing.remove(slot));
+    note(&mut made, &removed);
     made
+}
+
+/// Counts a removal that failed. A checkpoint has one failure, its first.
+fn note(made: &mut [Written], removed: &Result<(), StoreError>) {
+    if let (Some(last), Err(error)) = (made.last_mut(), removed) {
+        last.error.get_or_insert(kind(error));
+    }
 }
 
 /// Whether enough was written. A limit in training steps stands for the time that they take.

@@ -171,7 +171,7 @@ impl From<StoreError> for GivenUp {
 }
 
 /// The word under which a record counts a failure of a store.
-fn kind(error: &StoreError) -> &'static str {
+pub(super) fn kind(error: &StoreError) -> &'static str {
     match error {
         // No read ends so, and there is no kind of it: a full disk is the one failure of a checkpoint that a user mends.
         StoreError::Full { .. } => "full",

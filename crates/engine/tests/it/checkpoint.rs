@@ -121,6 +121,18 @@ fn a_checkpoint_that_fails_is_counted_by_its_kind_and_leaves_nothing() {
 }
 
 #[test]
+fn a_checkpoint_that_cannot_be_removed_is_a_failure_and_ends_the_repetition() {
+    // At its end, and beyond those that are kept: the second of five is then not written over.
+    for (epochs, made) in [(1, 1), (5, 3)] {
+        let sim = Sim::new(1, Limit::Epochs { epochs }, even);
+        sim.store.keep();
+        let rep = sim.run();
+        assert_eq!((rep.checkpoints.len(), rep.errors.values().sum::<u64>()), (made, 1), "{:?}", rep.errors);
+        assert_eq!((rep.counters["ops"], &rep.outcome), (made as u64, &Outcome::Complete));
+    }
+}
+
+#[test]
 fn a_storage_that_writes_nothing_ends_the_repetition_with_its_reason() {
     let sim = Sim::new(2, Limit::Duration { duration_ns: u64::MAX }, |n| Writing { fails: true, ..even(n) });
     let rep = sim.run();

@@ -4,22 +4,23 @@
 
 use std::collections::BTreeMap;
 
-use record::{Member, Rep, counter};
+use record::{Member, Rep};
 
-use crate::cell::cell_summary::CellSummary;
-use crate::cell::counters::per_s;
+use crate::cell::context::Context;
 use crate::cell::flag::Flag;
 use crate::cell::interval::mean;
+use crate::cell::point::point_bps;
+use crate::cell::training;
 
-/// The hosts whose mean over the fresh repetitions of `cell` is less than their part of its line; `None` where there is none, or
+/// The hosts whose mean over fresh repetitions is less than their part of its line; `None` where there is none, or
 /// no line, and of one host.
 ///
 /// Processes of one machine count together: how they share what it gets is theirs.
 // By the mean and not by an interval: that all of them together reach the line is known with its certainty, and of a host that is
 // more likely below than above nothing better can be said than that it is open.
-pub(super) fn below(of_ranks: &[&Vec<&Rep>], members: &[Member], cell: &CellSummary) -> Option<Flag> {
+pub(super) fn below(context: &Context<'_>, of_ranks: &[&Vec<&Rep>], members: &[Member]) -> Option<Flag> {
     let ranks = of_ranks.first()?.len();
-    let part_bps = cell.line?.bps / ranks as f64;
+    let part = Context { line_samples_per_s: Some(context.line_samples_per_s? / ranks as f64), ..*context };
     let mut hosts: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for rank in 0..ranks {
         // Where nobody knows the machines, each process has one of its own: they were started one by one.
@@ -30,10 +31,10 @@ pub(super) fn below(of_ranks: &[&Vec<&Rep>], members: &[Member], cell: &CellSumm
         return None;
     }
     let of_part = |own: &[usize]| {
-        let bps = |of_rep: &&Vec<&Rep>| -> f64 {
-            own.iter().map(|rank| per_s(of_rep[*rank], counter::BYTES)).sum()
+        let of_rep = |of_rep: &&Vec<&Rep>| {
+            mean(&own.iter().map(|rank| share(&part, of_rep[*rank])).collect::<Option<Vec<_>>>()?)
         };
-        Some(mean(&of_ranks.iter().map(bps).collect::<Vec<_>>())? / (part_bps * own.len() as f64))
+        mean(&of_ranks.iter().map(of_rep).collect::<Option<Vec<_>>>()?)
     };
     let below: Vec<(usize, f64)> = hosts
         .values()
@@ -45,4 +46,16 @@ pub(super) fn below(of_ranks: &[&Vec<&Rep>], members: &[Member], cell: &CellSumm
         members.get(*rank).map_or_else(|| format!("rank {rank}"), |member| member.host.clone())
     };
     Some(Flag::HostsBelow { hosts: below.iter().map(name).collect(), of: hosts.len() as u32, least })
+}
+
+/// What one process had of its part of the line, which `part` holds, by what the verdict is judged by.
+fn share(part: &Context<'_>, rep: &Rep) -> Option<f64> {
+    let Some(job) = &part.cell.training else {
+        let share = point_bps(part, rep) / part.line_bps()?;
+        return share.is_finite().then_some(share);
+    };
+    // What its own accelerators were busy; that they would have waited for those of others is a question of all together.
+    let busy = mean(&training::figures::utilizations(rep.trained.as_ref()?))?;
+    let ranks = f64::from(part.cell.ranks.unwrap_or(rep.ranks));
+    Some(busy * training::figures::demand_samples_per_s(job)? / (part.line_samples_per_s? * ranks))
 }

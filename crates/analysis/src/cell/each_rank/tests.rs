@@ -94,6 +94,45 @@ fn hosts_that_starve_are_not_fed_by_what_others_get_too_much() {
     assert_eq!(hosts, ["rank 1", "rank 3"]);
 }
 
+/// Readers fetch ahead what no step takes: as many bytes were moved for the one host as for the other.
+#[test]
+fn a_host_of_a_job_is_fed_by_what_its_accelerators_took() {
+    let judged = |aus: [f64; 2]| {
+        let mut builder = builder(2);
+        builder.edit_cell("c", |cell| {
+            cell_of_job(cell);
+            cell.training.as_mut().unwrap().barrier = false;
+        });
+        for number in 0..3 {
+            let of_each = aus.map(|au| Rep {
+                window_ns: 1_000_000_000,
+                ..job_rep("c", number, Stall { storage: 1.0 - au, ..Stall::default() }, 64.0)
+            });
+            push(&mut builder, number, Role::Measure, &of_each);
+            push(&mut builder, number, Role::Confirm, &of_each);
+        }
+        let summary = summarise(&builder.record());
+        summary.ranks[0].below.clone()
+    };
+    let Some(Flag::HostsBelow { hosts, of: 2, least }) = judged([0.99, 0.85]) else { panic!("not below") };
+    assert!(hosts == [host(2)] && (least - 0.85 / 0.9).abs() < 1e-6, "{hosts:?} {least}");
+    assert_eq!(judged([0.99, 0.91]), None);
+}
+
+/// Offers are whole bytes a second, which the part of a line need not be.
+#[test]
+fn hosts_that_are_offered_their_part_of_the_line_have_it() {
+    let mut builder = builder(7);
+    for number in 0..3 {
+        let of_each = vec![rep("c", number, 1e8); 7];
+        push(&mut builder, number, Role::Measure, &of_each);
+        push(&mut builder, number, Role::Confirm, &of_each);
+    }
+    builder.pace("c", 1.0 / 7.0, 1.0);
+    builder.edit_cell("c", |cell| cell.pace.as_mut().unwrap().of_line = Some(1.0));
+    assert_eq!(summarise(&builder.record()).ranks[0].below, None);
+}
+
 #[test]
 fn equal_processes_and_what_is_slow_once_are_no_finding() {
     assert_eq!(

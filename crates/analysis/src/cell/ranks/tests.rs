@@ -303,26 +303,34 @@ fn a_histogram_that_cannot_be_read_is_not_left_out_silently() {
 }
 
 #[test]
-fn records_of_one_process_and_of_one_rank_alone_are_left_as_they_are() {
+fn records_of_one_process_are_left_as_they_are_and_one_rank_alone_is_one_process() {
     let mut builder = Builder::new();
     builder.cell("c", "disk", 8);
     builder.push(rep("c", 0, 1e9));
     assert!(matches!(fold_ranks(&builder.record()), Cow::Borrowed(_)));
     assert_eq!(Ranks::of(&builder.record()), None);
     let alone = merged(vec![of_rank(1, 0, 1e9, 0)]);
-    assert!(matches!(fold_ranks(&alone), Cow::Borrowed(_)));
+    let folded = fold_ranks(&alone);
+    assert!(matches!(&folded.lines[0], Line::Rep(rep) if rep.ranks == 1), "{:?}", folded.lines);
     assert_eq!(Ranks::of(&alone), Some(Ranks::Alone { rank: 0, ranks: 2 }));
 }
 
 #[test]
 fn others_that_read_make_no_repetition_of_a_rank_that_read_nothing() {
-    let nothing = merged(vec![of_rank(0, 0, 1e9, 0), of_rank(1, 0, 0.0, 0)]);
-    let folded = fold_ranks(&nothing);
-    let Some(Line::Rep(rep)) = folded.lines.iter().find(|line| matches!(line, Line::Rep(_))) else {
-        panic!()
+    let of_second = |change: fn(&mut Rep)| {
+        let mut second = of_rank(1, 0, 0.0, 0);
+        change(&mut second);
+        let folded = folded(vec![of_rank(0, 0, 1e9, 0), second]);
+        let Outcome::Failed { reason } = &folded[0].outcome else { panic!("{:?}", folded[0].outcome) };
+        reason.clone()
     };
-    let reason = "rank 1: nothing ended in its window".to_owned();
-    assert_eq!(rep.outcome, Outcome::Failed { reason });
+    assert_eq!(of_second(|_| {}), "rank 1: nothing ended in its window");
+    let exhausted = of_second(|rep| rep.outcome = Outcome::Exhausted);
+    assert_eq!(exhausted, "rank 1: its warm-up read all of its data");
+    let failed = of_second(|rep| {
+        rep.errors.insert("timeout".to_owned(), 12);
+    });
+    assert_eq!(failed, "rank 1: 12 operations failed, and none ended in its window");
 }
 
 #[test]
