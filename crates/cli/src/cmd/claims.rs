@@ -40,7 +40,12 @@ fn one(claim: &Claim) -> String {
     sheet.section("stands", &claim.stands.words());
     sheet.section("known", claim.known);
     sheet.section("formula", claim.formula);
-    sheet.section("settle it", &claim.command());
+    let how = match claim.settled {
+        Settled::ByHand(_) => "arithmetic",
+        Settled::OnOnesOwn(_) => "on your own",
+        Settled::Run(_) | Settled::Each(_) | Settled::Sum { .. } => "settle it",
+    };
+    sheet.section(how, &claim.how());
     match claim.settled {
         Settled::Run(scenario) => {
             sheet.section("scenario", &format!("scenarios/{}", scenario.file));
@@ -54,6 +59,7 @@ fn one(claim: &Claim) -> String {
             sheet.section("it shows", shows);
             sheet.to_string()
         }
+        Settled::ByHand(_) | Settled::OnOnesOwn(_) => sheet.to_string(),
     }
 }
 
@@ -61,14 +67,15 @@ fn one(claim: &Claim) -> String {
 fn markdown() -> String {
     let cell = |text: &str| text.replace('|', "\\|");
     let row = |claim: &Claim| {
+        let quote = if let Settled::OnOnesOwn(_) = claim.settled { "" } else { "`" };
         format!(
-            "| {} | {} | {} | {} | `{}` | `{}` |\n",
+            "| {} | {} | {} | {} | `{}` | {quote}{}{quote} |\n",
             claim.id,
             cell(claim.says),
             cell(&claim.stands.words()),
             cell(claim.known),
             cell(claim.formula),
-            cell(&claim.command())
+            cell(&claim.how())
         )
     };
     let head =

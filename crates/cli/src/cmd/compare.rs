@@ -42,6 +42,11 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let bytes_max = markdown_bytes(args.max_bytes)?;
     let Compared { comparisons, gate, gated } = compared(args)?;
     let outcome = (gated || args.gate).then(|| Outcome::of_all(&comparisons, &gate));
+    if args.strict && outcome.is_none() {
+        return Err(Failure::usage(
+            "error: --strict does nothing without a gate\n  hint: add --gate, or leave out --strict",
+        ));
+    }
     let gate_words = outcome.as_ref().map(Outcome::words).unwrap_or_default();
     let pages: Vec<String> = match args.format {
         CompareFormat::Terminal | CompareFormat::Svg => {
@@ -163,6 +168,7 @@ fn chosen(variants: &[RunSample], names: &[String]) -> Result<Vec<RunSample>, Fa
 
 /// The first against each other.
 fn of_variants(args: &CompareArgs, variants: &[RunSample]) -> Result<Compared, Failure> {
+    refuse_of_stored(args)?;
     let first = &variants[0];
     let (rules, gate) = rules(args, false, first)?;
     let comparisons = comparing::variants(variants, &rules).map_err(Failure::usage)?;
@@ -186,9 +192,22 @@ fn by_target(args: &CompareArgs, run: &RunSample, names: &[String]) -> Result<Co
     if chosen.len() < 2 || chosen.iter().skip(1).any(|name| name == &chosen[0]) {
         return Err(no_pair("targets", &known));
     }
+    refuse_of_stored(args)?;
     let (rules, gate) = rules(args, false, run)?;
     let comparisons = comparing::targets(run, chosen, &rules).map_err(Failure::usage)?;
     Ok(Compared { comparisons, gate, gated: false })
+}
+
+/// Refuses what is about runs that were stored: one run is compared with itself.
+fn refuse_of_stored(args: &CompareArgs) -> Result<(), Failure> {
+    let given = [("--runs", args.runs.is_some()), ("--may-differ", !args.may_differ.is_empty())];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((option, _)) => Err(Failure::usage(format!(
+            "error: {option} does nothing here: what is compared was measured by one run\n  hint: leave out {option}, or compare \
+             stored runs"
+        ))),
+    }
 }
 
 /// What holds for the comparison, and the metrics that count: of the run's gate, of a calibration, and of the command line,

@@ -21,11 +21,11 @@ pub(crate) struct ReportArgs {
     pub(crate) format: ReportFormat,
     #[command(flatten)]
     pub(crate) show: ShowArgs,
-    /// With --format svg or png, which plot: throughput, percentiles, tradeoff, heatmap, over-time, sizes, roofline, ranks,
+    /// With --format svg or png, which plot: throughput (the default), percentiles, tradeoff, heatmap, over-time, sizes, roofline, ranks,
     /// plane, layouts, epochs, checkpoints, or one of a training load: training-timeline, training-accelerators,
     /// training-readers, training-ladder, training-waits
-    #[arg(long, default_value = "throughput")]
-    pub(crate) plot: String,
+    #[arg(long)]
+    pub(crate) plot: Option<String>,
     /// With --format png: the dark theme; an SVG follows its reader
     #[arg(long)]
     pub(crate) dark: bool,
@@ -58,6 +58,10 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         return html(runs, args.output.as_deref());
     }
     let is_picture = args.format == ReportFormat::Png;
+    if args.plot.is_some() && !is_picture && args.format != ReportFormat::Svg {
+        let hint = "add --format svg or png, or leave it out";
+        return Err(Failure::usage(format!("error: --plot does nothing without a plot\n  hint: {hint}")));
+    }
     if args.dark && !is_picture {
         let hint = "an SVG follows the theme of its reader: --dark is of --format png";
         return Err(Failure::usage(format!("error: only a PNG has one theme\n  hint: {hint}")));
@@ -74,9 +78,9 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
             args.show.text(&Told { summary: &summary, proofs: &[], past: None }, &args.run, screen)
         }
         ReportFormat::Markdown => report::markdown(&analysis::summarise(&samples::record(&args.run)?)),
-        ReportFormat::Svg => plot(&Derived::of(&args.run)?.plots, &args.plot)?,
+        ReportFormat::Svg => plot(&Derived::of(&args.run)?.plots, args.plot.as_deref().unwrap_or("throughput"))?,
         ReportFormat::Png => {
-            let svg = plot(&Derived::of(&args.run)?.plots, &args.plot)?;
+            let svg = plot(&Derived::of(&args.run)?.plots, args.plot.as_deref().unwrap_or("throughput"))?;
             return write(args.output.as_deref(), &report::png(&svg, args.dark)?);
         }
     };

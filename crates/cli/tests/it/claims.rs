@@ -36,11 +36,16 @@ fn words(command: &str) -> Vec<String> {
 fn each_claim_is_settled_as_it_says() {
     let bench = Bench::new();
     let ids = ids(&bench);
-    assert!(ids.len() > 40, "{ids:?}");
+    assert!(ids.len() == 147, "{ids:?}");
     let mut reckoned = 0;
     for id in &ids {
         let page = bench.run(&["claims", &id.to_lowercase()]).exits(0).out;
-        let command = words(said(&page, "settle it").unwrap());
+        let Some(command) = said(&page, "settle it") else {
+            assert!(said(&page, "arithmetic").or(said(&page, "on your own")).is_some(), "{page}");
+            bench.run(&["run", &format!("claims/{id}")]).exits(2).says("has no scenario");
+            continue;
+        };
+        let command = words(command);
         assert_eq!(command[0], "feedline", "{page}");
         if let Some(shows) = said(&page, "it shows") {
             let asked: Vec<&str> = command[1..].iter().map(String::as_str).collect();
