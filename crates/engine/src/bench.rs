@@ -136,6 +136,8 @@ pub enum Try {
     },
     /// It could not be measured.
     Failed,
+    /// The budget has no room for it beside the fresh repetitions of what was found.
+    OutOfTime,
     /// The run is to end.
     Stopped,
 }
@@ -349,6 +351,7 @@ impl<'a> Bench<'a> {
                     emit(if is_next { Event::Made(made) } else { Event::Astray { made, cell } })?;
                     (came, is_met)
                 }
+                None if self.is_out_of_time() => return Ok(Try::OutOfTime),
                 None => self.try_now(turn, emit)?,
             };
             if !is_met {
@@ -358,14 +361,24 @@ impl<'a> Bench<'a> {
         Ok(Try::Stopped)
     }
 
+    /// Whether the budget has no room for a try and for both sides of an edge, of which at most half is kept.
+    fn is_out_of_time(&self) -> bool {
+        let measure = &self.settings.measure;
+        let Some(budget_ns) = measure.budget_ns else { return false };
+        let edge_ns = self.cost_ns.saturating_mul(2 * u64::from(measure.repetitions)).min(budget_ns / 2);
+        self.clock.now_ns().saturating_add(self.cost_ns).saturating_add(edge_ns) > budget_ns
+    }
+
     /// Makes a repetition of a search. Returns what came of it, and whether it met an outage.
     fn try_now<E>(
         &mut self,
         turn: Turn,
         emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<(Try, bool), E> {
+        let begun_ns = self.clock.now_ns();
         emit(Event::Begin { cell: &self.cells[turn.cell], role: Role::Measure, turn })?;
         let (mut rep, mut intervals, sign) = self.repetition(turn, Role::Measure);
+        self.cost_ns = self.cost_ns.max(self.clock.now_ns() - begun_ns);
         rep.outage = self.outage(turn, sign, emit)?;
         let is_met = rep.outage.is_some();
         if is_met {

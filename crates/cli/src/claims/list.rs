@@ -6,7 +6,7 @@ use super::{Claim, Scenario, Settled, Stands};
 
 macro_rules! scenario {
     ($file:literal) => {
-        Scenario { file: $file, text: include_str!(concat!("../../../scenarios/", $file)) }
+        Scenario { file: $file, text: include_str!(concat!("../../../../scenarios/", $file)) }
     };
 }
 

@@ -169,7 +169,13 @@ fn widened(args: &SizeArgs) -> Result<Loaded, Failure> {
         Find::Depth => "load.queue_depth".to_owned(),
         find => format!("training.{}", find.axis()),
     };
-    load::load(&with(&training, vec![format!("{key}=[{}]", values.join(", "))]))
+    let budget_ns = load::load(&training)?.plan.measure.budget_ns;
+    // The budget is for the values that are tried. As one of a run it would have to have room for all that may be.
+    let unbounded = budget_ns.map(|_| "measure.budget=\"720h\"".to_owned());
+    let widened = [format!("{key}=[{}]", values.join(", "))].into_iter().chain(unbounded);
+    let mut loaded = load::load(&with(&training, widened.collect()))?;
+    loaded.plan.measure.budget_ns = budget_ns;
+    Ok(loaded)
 }
 
 fn as_training(input: &InputArgs) -> InputArgs {
@@ -231,6 +237,10 @@ fn find(
                     Try::Ended { au } => Some(au),
                     Try::Failed => None,
                     Try::Stopped => return Ok(Vec::new()),
+                    Try::OutOfTime => {
+                        let cell = ready.loaded.plan.cells[row[index].cell].slug.clone();
+                        return Ok(vec![NotRun { cell, repetitions: 1, reason: "budget".to_owned() }]);
+                    }
                 };
                 search.observe(index, au, threshold);
             }

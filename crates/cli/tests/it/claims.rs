@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::harness::Bench;
+use crate::harness::{Bench, finish};
 
 /// Numbers of the claims, in the order of the list.
 fn ids(bench: &Bench) -> Vec<String> {
@@ -112,4 +112,25 @@ fn the_book_has_the_table_of_this_version() {
         fs::read_to_string(book).unwrap() == printed,
         "feedline claims --markdown makes docs/src/generated/claims.md"
     );
+}
+
+/// Each row of the page on systems that has a command has one that works in a checkout.
+#[test]
+fn each_system_of_the_field_is_shown_by_the_command_of_its_row() {
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(checkout.join("docs/src/systems.md")).unwrap();
+    let rows: Vec<&str> =
+        page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| system ")).collect();
+    let is_without = |row: &&&str| row.ends_with("| - |");
+    let (all, without) = (rows.len(), rows.iter().filter(is_without).count());
+    assert!(all >= 135 && without <= 2, "{without} of {all} have no command");
+    let bench = Bench::new();
+    for row in rows.iter().filter(|row| !is_without(row)) {
+        let command = row.rsplit_once("| `feedline ").unwrap_or_else(|| panic!("{row}")).1;
+        let words = words(command.strip_suffix("` |").unwrap());
+        let mut asked = bench.bare(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        asked.current_dir(&checkout);
+        let shown = finish(asked).exits(0).out;
+        assert!(!shown.is_empty(), "{row}");
+    }
 }
