@@ -20,6 +20,7 @@ mod environment;
 mod exit;
 mod files;
 mod host;
+mod in_use;
 mod launched;
 mod leases;
 mod load;

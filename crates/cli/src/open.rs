@@ -16,9 +16,9 @@ use engine::Server;
 use plan::{BackendConfig, Cell, Engine, Plan, Tier};
 use record::LockedFile;
 
-use crate::claim;
 use crate::emulated::{Emulated, Reached};
 use crate::exit::Failure;
+use crate::in_use;
 
 /// Who starts the servers that targets declare.
 pub(crate) enum Servers {
@@ -134,8 +134,8 @@ impl Stores {
         if let Some(place) = self.tiers.get(&tier.at) {
             return Ok(Arc::clone(place));
         }
-        claim::make(&tier.at);
-        self.tier_folders.extend(claim::use_folder(&tier.at)?);
+        in_use::make(&tier.at);
+        self.tier_folders.extend(in_use::hold_to_use(&tier.at)?);
         // The tier is feedline's own part of the path, so that it takes the best engine there is, and its
         // own stand-in.
         let near: SharedStore = match probe_io_uring() {

@@ -2,7 +2,7 @@
 //!
 //! Figures are those of the scenarios as shipped, of which most run against a server, or on a path, that is as slow as is claimed.
 
-use super::{Claim, Scenario, Settled, Stands};
+use super::claim::{Claim, Scenario, Settled, Stands};
 
 macro_rules! scenario {
     ($file:literal) => {

@@ -11,7 +11,7 @@ use feed::units::{counted_noun, format_bytes};
 use prepare::Cleaned;
 
 use crate::exit::{Exit, Failure};
-use crate::{claim, load, open, output};
+use crate::{claim, in_use, load, open, output};
 
 #[derive(Debug, Args)]
 pub(crate) struct CleanArgs {
@@ -31,7 +31,7 @@ pub(crate) fn clean(args: &CleanArgs) -> Result<Exit, Failure> {
     // After the question: whoever was asked may have taken an hour to answer. Of all places before anything is removed.
     let mut held = Vec::new();
     for (at, store) in &places {
-        held.extend(claim::hold_to_remove(Path::new(at))?);
+        held.extend(in_use::hold_to_remove(Path::new(at))?);
         claim::refuse_leased(&**store)?;
     }
     for (at, store) in &places {

@@ -78,7 +78,9 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
             args.show.text(&Told { summary: &summary, proofs: &[], past: None }, &args.run, screen)
         }
         ReportFormat::Markdown => report::markdown(&analysis::summarise(&samples::record(&args.run)?)),
-        ReportFormat::Svg => plot(&Derived::of(&args.run)?.plots, args.plot.as_deref().unwrap_or("throughput"))?,
+        ReportFormat::Svg => {
+            plot(&Derived::of(&args.run)?.plots, args.plot.as_deref().unwrap_or("throughput"))?
+        }
         ReportFormat::Png => {
             let svg = plot(&Derived::of(&args.run)?.plots, args.plot.as_deref().unwrap_or("throughput"))?;
             return write(args.output.as_deref(), &report::png(&svg, args.dark)?);

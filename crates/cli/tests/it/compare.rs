@@ -314,14 +314,18 @@ fn a_plot_refuses_what_it_would_not_heed() {
 
 #[test]
 fn a_comparison_within_a_run_refuses_what_is_of_stored_ones_and_strictness_without_a_gate() {
-    let bench = with_baseline();
+    let bench = Bench::new();
+    store(&bench, NEW, 1.0, &unedited);
     group(&bench, "ab", &[("base", 1.0), ("new", 0.7)]);
     for of_one in [&["ab"][..], &[NEW, "--by", "target"]] {
         for more in [&["--runs", "3"][..], &["--may-differ", "host"]] {
             let ended = bench.run(&[&["compare"], of_one, more].concat()).exits(2);
             ended.says(&format!("{} does nothing here", more[0])).says("hint: ");
         }
-        bench.run(&[&["compare"], of_one, &["--strict"]].concat()).exits(2).says("--strict does nothing without a gate");
+        bench
+            .run(&[&["compare"], of_one, &["--strict"]].concat())
+            .exits(2)
+            .says("--strict does nothing without a gate");
     }
 }
 

@@ -60,7 +60,10 @@ fn a_job_is_played_recorded_and_reported_again_without_its_data() {
         let kept = fs::read_to_string(folder.join(format!("{plot}.svg"))).unwrap();
         assert_eq!(svg.trim_end(), kept.trim_end());
     }
-    bench.run(&["report", folder.to_str().unwrap(), "--plot", "training-waits"]).exits(2).says("--format svg or png");
+    bench
+        .run(&["report", folder.to_str().unwrap(), "--plot", "training-waits"])
+        .exits(2)
+        .says("--format svg or png");
     let args = ["report", folder.to_str().unwrap(), "--format", "svg", "--plot", "training"];
     bench.run(&args).exits(2).says("training-timeline");
 }
