@@ -11,8 +11,8 @@ use plan::{Delay, Emulation};
 
 use crate::null::pass_time;
 use crate::{
-    CacheAction, Clock, Completion, Entry, IoQueue, Limits, ObjectWriter, Op, Owned, QueueError, QueueReport,
-    QueueSpec, Request, Residency, SharedStore, Store, StoreError,
+    CacheAction, Clock, Completion, Entry, IoQueue, Limits, ObjectWriter, Op, Owned, PHASE_STAMPS,
+    QueueError, QueueReport, QueueSpec, Request, Residency, SharedStore, Store, StoreError,
 };
 
 /// What the operations on one storage share, through whichever queue they come.
@@ -238,10 +238,12 @@ impl Store for Slowed {
 
     fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
         let depth = spec.depth as usize;
+        let inner = self.inner.open_queue(spec)?;
+        let moving = inner.phases().iter().position(|phase| MOVING.contains(phase)).unwrap_or(PHASE_STAMPS);
         Ok(Box::new(SlowedQueue {
-            inner: self.inner.open_queue(spec)?,
+            inner,
             served: Served::new(&self.slowness, spec.clock),
-            held: Held { due_ns: vec![0; depth], completions: Vec::with_capacity(depth) },
+            held: Held { due_ns: vec![0; depth], completions: Vec::with_capacity(depth), moving },
             taken: Vec::with_capacity(depth),
             ended: Vec::with_capacity(depth),
         }))
@@ -261,19 +263,29 @@ struct SlowedQueue {
     ended: Vec<Completion>,
 }
 
+/// The phase of a whole file in which its bytes are waited for: opening and closing it stay as fast as they are.
+const MOVING: [&str; 2] = ["read_ns", "write_ns"];
+
 /// What has ended and is not due yet.
 struct Held {
     /// When the operation of a buffer is due, by its number.
     due_ns: Vec<u64>,
     completions: Vec<Completion>,
+    /// Number of the phase that is held up; the last one where it is beyond those that are stamped.
+    moving: usize,
 }
 
 impl Held {
     /// Takes what the inner queue has ended.
     fn take(&mut self, ended: &mut Vec<Completion>) {
         for mut completion in ended.drain(..) {
-            let due_ns = self.due_ns[completion.buf.slot() as usize];
-            completion.stamps.done_ns = completion.stamps.done_ns.max(due_ns);
+            let stamps = &mut completion.stamps;
+            let held_ns = self.due_ns[completion.buf.slot() as usize].saturating_sub(stamps.done_ns);
+            stamps.done_ns += held_ns;
+            // What was not reached stays so.
+            for end_ns in stamps.phase_ns.iter_mut().skip(self.moving).filter(|end_ns| **end_ns > 0) {
+                *end_ns += held_ns;
+            }
             self.completions.push(completion);
         }
     }
@@ -528,9 +540,19 @@ mod tests {
         Slowed::new(Arc::new(own), Arc::new(Slowness::new(&asked)))
     }
 
-    /// Four operations under way on `store`.
+    /// Four reads under way on `store`.
     fn four_under_way(clock: &Clock, store: &Slowed) -> Box<dyn IoQueue> {
-        let objects = Arc::new(Objects::uniform(Key::new("d").unwrap(), 1, 1 << 20));
+        four_of(Operation::Read, |slot| op(0, u64::from(slot) * 4096), clock, store)
+    }
+
+    /// Four operations under way on `store`, which holds four objects of 1 MiB.
+    fn four_of(
+        operation: Operation,
+        each: impl Fn(u32) -> Op,
+        clock: &Clock,
+        store: &Slowed,
+    ) -> Box<dyn IoQueue> {
+        let objects = Arc::new(Objects::uniform(Key::new("d").unwrap(), 4, 1 << 20));
         let arena = crate::Arena::new(4, 4096).unwrap();
         let mut queue = store
             .open_queue(&QueueSpec {
@@ -539,7 +561,7 @@ mod tests {
                 connections: 0,
                 block_bytes: 4096,
                 cache: Cache::Bypass,
-                operation: Operation::Read,
+                operation,
                 writes: None,
                 advice: plan::Advice::Normal,
                 registered: plan::Registered::Off,
@@ -548,11 +570,10 @@ mod tests {
                 clock,
             })
             .unwrap();
-        let place = |buf: &crate::Buf| op(0, u64::from(buf.slot()) * 4096);
         let mut requests: Vec<Request> = arena
             .buffers()
             .into_iter()
-            .map(|buf| Request { token: buf.slot(), op: place(&buf), buf })
+            .map(|buf| Request { token: buf.slot(), op: each(buf.slot()), buf })
             .collect();
         requests.sort_by_key(|request| request.token);
         let mut done = Vec::new();
@@ -575,6 +596,24 @@ mod tests {
         assert_eq!(ends, [(0, 2 * MS), (1, 4 * MS), (2, 6 * MS), (3, 8 * MS)]);
         queue.wait(1, u64::MAX, &mut done).unwrap();
         assert_eq!(queue.close(0, &mut done), 0);
+    }
+
+    /// Each phase takes a millisecond by itself, and the bytes are held back for six more.
+    #[test]
+    fn what_is_held_back_of_a_whole_file_is_the_phase_in_which_its_bytes_move() {
+        let clock = Clock::simulated();
+        let own = Simulated::new(&clock, 8, 7, |_| Step::ok(4 * MS));
+        let asked = Emulation { first_byte: Some(Delay::Constant { ns: 10 * MS }), ..Emulation::default() };
+        let store = Slowed::new(Arc::new(own), Arc::new(Slowness::new(&asked)));
+        let file = |object| Op::ReadFile { object, bytes: 1 << 20 };
+        let mut done = Vec::new();
+        let mut queue = four_of(Operation::ReadFile, file, &clock, &store);
+        assert_eq!(queue.phases(), ["open_ns", "stat_ns", "read_ns", "close_ns"]);
+        queue.wait(4, u64::MAX, &mut done).unwrap();
+        for Completion { stamps, .. } in &done {
+            assert_eq!(stamps.phase_ns, [MS, 2 * MS, 9 * MS], "opened, looked at, and read");
+            assert_eq!(stamps.done_ns, 10 * MS);
+        }
     }
 
     #[test]
