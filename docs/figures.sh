@@ -29,6 +29,7 @@ for name in heatmap over-time; do plot over-time "$name"; done
 plot c09-files-or-shards layouts
 plot epochs epochs
 plot checkpoint checkpoints
+plot ladder training-ladder
 part() { # run, file, beginning of each heading: those sections of its page
     local run=$1 file=$2
     shift 2

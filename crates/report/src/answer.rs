@@ -203,7 +203,8 @@ fn gate_lines(summary: &Summary, past: Option<&RegressionResult>, writer: Writer
 
 /// Reasons of each verdict, the gravest first, in what room there is.
 fn why(summary: &Summary, writer: Writer, room: usize) -> Vec<String> {
-    // A row says already that a server of feedline's own is not judged. What went wrong there is said all the same.
+    // A row says already that a server of feedline's own is not judged. What went wrong there, or kept its job from the line, is said
+    // all the same.
     let mut judged: Vec<&Verdict> = summary.verdicts.iter().filter(|verdict| !verdict.demo).collect();
     judged.sort_by_key(|verdict| rows::gravity(verdict.demo, verdict.judgement()));
     let of_verdict = |verdict: &&Verdict| {
@@ -221,10 +222,11 @@ fn why(summary: &Summary, writer: Writer, room: usize) -> Vec<String> {
         .map(|one| vec![format!("{}: {}", one.target, words::read_verdict::no_verdict(&one.reason))]);
     let searched =
         summary.sizings.iter().map(|one| vec![words::sizing::row(one, &words::sizing::sentence(one))]);
-    let went_wrong = summary.verdicts.iter().filter(|verdict| verdict.demo);
-    let went_wrong = went_wrong.filter_map(|verdict| went_wrong_at(summary, &verdict.target));
+    let demos = summary.verdicts.iter().filter(|verdict| verdict.demo);
+    let of_demos =
+        demos.filter_map(|verdict| went_wrong_at(summary, &verdict.target).or_else(|| limit(verdict)));
     let mut said: Vec<Vec<String>> =
-        judged.iter().map(of_verdict).chain(unjudged).chain(went_wrong).chain(searched).collect();
+        judged.iter().map(of_verdict).chain(unjudged).chain(of_demos).chain(searched).collect();
     spell_out(said.iter_mut().flatten());
     let mut lines = Vec::new();
     for (number, reasons) in said.iter().enumerate() {
@@ -251,6 +253,14 @@ fn went_wrong_at(summary: &Summary, target: &str) -> Option<Vec<String>> {
     let mut reasons: Vec<String> = wrong.into_iter().chain(failed).collect();
     reasons.first_mut()?.insert_str(0, &format!("{target}: "));
     Some(reasons)
+}
+
+/// What kept the job of a demo from the line; `None` where nothing did, or no job was played.
+fn limit(verdict: &Verdict) -> Option<Vec<String>> {
+    let reads = verdict.of_reads()?;
+    let Cause::Demo { of_line: Some(of_line) } = reads.cause else { return None };
+    let diagnosis = reads.played.as_ref()?.diagnosis.as_ref().filter(|_| of_line < 1.0)?;
+    Some(vec![format!("{}: {}", verdict.target, words::diagnosis::words(diagnosis))])
 }
 
 /// What `size` found, a line for each target, engine and way of reading.

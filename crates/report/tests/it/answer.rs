@@ -1,4 +1,4 @@
-use analysis::{Edge, RegressionResult, Sizing, Summary, Undecided, WayApart, summarise};
+use analysis::{Cause, Edge, Played, RegressionResult, Sizing, Summary, Undecided, WayApart, summarise};
 use record::{Line, RunRecord};
 use report::{Paths, Screen, Surroundings, answer, answer_json};
 use serde_json::Value;
@@ -77,6 +77,26 @@ fn what_went_wrong_at_a_server_of_feedlines_own_is_said() {
     }
     let answer = at(&summarise(&record), 160);
     assert!(answer.contains(" lab: no "), "{answer}");
+}
+
+#[test]
+fn what_keeps_the_job_of_a_server_of_feedlines_own_from_the_line_is_said() {
+    let mut summary = crate::trained::two_targets();
+    let cell = summary.verdicts[1].cell().unwrap().to_owned();
+    let diagnosis =
+        summary.cell(&cell).unwrap().figures().unwrap().training.as_ref().unwrap().diagnosis.clone();
+    assert!(diagnosis.is_some());
+    let demo = &mut summary.verdicts[1];
+    demo.demo = true;
+    let reads = demo.reads.as_mut().unwrap();
+    reads.played = Some(Played { au: 0.6, target: 0.9, readers: Some(8), prefetch: 8, diagnosis });
+    let mut of_line = |of_line| {
+        summary.verdicts[1].reads.as_mut().unwrap().cause = Cause::Demo { of_line: Some(of_line) };
+        at(&summary, 160)
+    };
+    let below = of_line(0.6);
+    assert!(below.contains("filer: latency-bound: "), "{below}");
+    assert!(!of_line(1.2).contains("latency-bound"), "nothing did");
 }
 
 /// A search that found that so many accelerators are fed, of which no repetition is left.
