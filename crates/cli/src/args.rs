@@ -100,6 +100,9 @@ pub(crate) struct MeasureArgs {
     /// Print the answer alone: not what will be done, and no progress
     #[arg(long, short, alias = "no-progress")]
     pub(crate) quiet: bool,
+    /// Print each second what the run moves, and what the device, the network, the processors and the memory of this machine do
+    #[arg(long, conflicts_with = "quiet")]
+    pub(crate) watch: bool,
     /// Without a file, go on without asking, however much is written
     #[arg(long, short)]
     pub(crate) yes: bool,

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use plan::{Limit, Load, Plan};
+use plan::{Limit, Load, OVERHEAD_NS, Plan};
 use scenario::SIZE_DEFAULT_BYTES;
 
 use crate::args::InputArgs;
-use crate::cost::{OVERHEAD_NS, repetitions};
+use crate::cost::repetitions;
 
 /// The budget where `--budget` does not set it.
 // What somebody waits who types a command to see what it does.

@@ -5,16 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use feed::units::{counted_noun, format_bytes, format_duration_ns};
 use plan::{DatasetSpec, Limit, Operation, Plan};
 
-/// What ceilings and the set-up of a repetition take, roughly.
-pub(crate) const OVERHEAD_NS: u64 = 150_000_000;
-
 /// In place of a time, for repetitions that do not end by time.
 const UNTIL_READ: &str = "until the bytes or epochs asked are read";
 
 /// How long a run takes: up to the first look at its fresh repetitions, and where further rounds are needed.
 pub(crate) fn time(plan: &Plan) -> String {
     let measure = &plan.measure;
-    let of_rounds = |rounds: u32| Some(repetitions(plan, rounds).saturating_mul(repetition_ns(plan)?));
+    let of_rounds =
+        |rounds: u32| Some(repetitions(plan, rounds).saturating_mul(plan.measure.repetition_ns()?));
     // Both, since the end of a run that stays undecided is later than its announcement, and nobody should
     // be surprised by it.
     let Some((total_ns, most_ns)) = of_rounds(measure.repetitions).zip(of_rounds(measure.fresh_rounds))
@@ -39,7 +37,7 @@ pub(crate) fn time(plan: &Plan) -> String {
 
 /// How long so many repetitions take at most, within a budget of their own.
 pub(crate) fn time_of_more(plan: &Plan, repetitions: u64) -> String {
-    let Some(each_ns) = repetition_ns(plan) else { return UNTIL_READ.to_owned() };
+    let Some(each_ns) = plan.measure.repetition_ns() else { return UNTIL_READ.to_owned() };
     let most_ns = each_ns.saturating_mul(repetitions);
     let most_ns = plan.measure.budget_ns.map_or(most_ns, |budget_ns| most_ns.min(budget_ns));
     format!("{} at most, while a verdict is open", format_duration_ns(most_ns))
@@ -47,7 +45,7 @@ pub(crate) fn time_of_more(plan: &Plan, repetitions: u64) -> String {
 
 /// How long a search takes, which tries as many values as it takes.
 pub(crate) fn search_time(plan: &Plan) -> String {
-    let each = repetition_ns(plan).map_or_else(|| "a repetition".to_owned(), format_duration_ns);
+    let each = plan.measure.repetition_ns().map_or_else(|| "a repetition".to_owned(), format_duration_ns);
     format!(
         "{each} for each value that is tried, {} x that for each side of the edge",
         plan.measure.repetitions
@@ -60,7 +58,7 @@ pub(crate) fn variants_time(plans: &[Plan]) -> (String, Option<u64>) {
     // Variants make no fresh rounds: they are compared and not judged.
     let rounds = first.cells.len() as u64 * plans.len() as u64 * u64::from(first.measure.repetitions);
     let budget_ns = first.measure.budget_ns;
-    let most_ns = repetition_ns(first).map(|ns| ns.saturating_mul(rounds));
+    let most_ns = first.measure.repetition_ns().map(|ns| ns.saturating_mul(rounds));
     let words = match (most_ns, budget_ns) {
         (Some(most_ns), Some(budget_ns)) if budget_ns < most_ns => {
             let [budget, most] = [budget_ns, most_ns].map(format_duration_ns);
@@ -74,7 +72,8 @@ pub(crate) fn variants_time(plans: &[Plan]) -> (String, Option<u64>) {
 
 /// How long it measures at most; `None` where that depends on the storage.
 pub(crate) fn most_ns(plan: &Plan) -> Option<u64> {
-    let planned_ns = repetitions(plan, plan.measure.fresh_rounds).saturating_mul(repetition_ns(plan)?);
+    let planned_ns =
+        repetitions(plan, plan.measure.fresh_rounds).saturating_mul(plan.measure.repetition_ns()?);
     Some(plan.measure.budget_ns.map_or(planned_ns, |budget_ns| planned_ns.min(budget_ns)))
 }
 
@@ -82,16 +81,6 @@ pub(crate) fn most_ns(plan: &Plan) -> Option<u64> {
 pub(crate) fn repetitions(plan: &Plan, rounds: u32) -> u64 {
     let made = plan.cells.len() as u64 * u64::from(plan.measure.repetitions);
     made + fresh_cells(plan) * u64::from(rounds)
-}
-
-/// What one repetition takes; `None` where that depends on the storage.
-pub(crate) fn repetition_ns(plan: &Plan) -> Option<u64> {
-    let window_ns = match plan.measure.limit {
-        Limit::Duration { duration_ns } => duration_ns,
-        Limit::Steps { otherwise_ns, .. } => otherwise_ns,
-        Limit::Bytes { .. } | Limit::Epochs { .. } => return None,
-    };
-    Some(plan.measure.warmup_ns.saturating_add(window_ns).saturating_add(OVERHEAD_NS))
 }
 
 /// What a run reads up to the first look at its fresh repetitions, and what it writes. Where repetitions end by time or by

@@ -40,6 +40,7 @@ mod suspended;
 mod team;
 mod variants;
 mod verb;
+mod watch;
 
 use std::process::ExitCode;
 

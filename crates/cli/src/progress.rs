@@ -2,16 +2,19 @@
 //! same without it.
 
 use std::fmt::Write;
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use backend::SharedStore;
 use engine::Progress as Counters;
 use feed::units::{format_bps, format_bytes};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
+use crate::args::MeasureArgs;
 use crate::output;
+use crate::watch::Watch;
 
 // Five times a second: a person sees no more, and the terminal costs processor time of this very machine.
 const REDRAW: Duration = Duration::from_millis(200);
@@ -20,23 +23,62 @@ const REDRAW: Duration = Duration::from_millis(200);
 // Shorter, and a loader's batches make the figure jump; longer, and a stall is seen too late.
 const RATE_OVER: Duration = Duration::from_secs(1);
 
+/// How progress is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Display {
+    /// Not at all.
+    Hidden,
+    /// A bar on a terminal, plain lines elsewhere.
+    Bar,
+    /// A row for each second, and plain lines.
+    Watch,
+}
+
+impl Display {
+    /// As asked.
+    pub(crate) fn of(args: &MeasureArgs) -> Self {
+        match args {
+            MeasureArgs { watch: true, .. } => Self::Watch,
+            MeasureArgs { quiet: true, .. } => Self::Hidden,
+            _ => Self::Bar,
+        }
+    }
+}
+
 /// A bar on a terminal, plain lines at each phase elsewhere, or nothing.
 #[derive(Clone)]
 pub(crate) struct Progress {
     bar: ProgressBar,
     plain: bool,
+    watch: Watch,
     counters: Arc<Counters>,
     line_bps: Arc<AtomicU64>,
 }
 
 impl Progress {
-    /// Shows progress unless `hidden`; rates come from `counters`.
-    pub(crate) fn new(hidden: bool, counters: &Arc<Counters>) -> Self {
-        let terminal = std::io::stderr().is_terminal();
-        let bar = if hidden || !terminal { ProgressBar::hidden() } else { ProgressBar::new(0) };
+    /// Shows progress as `display` says; rates come from `counters`.
+    pub(crate) fn new(display: Display, counters: &Arc<Counters>) -> Self {
+        // Rows and a line that is drawn over itself do not go together.
+        let drawn = display == Display::Bar && std::io::stderr().is_terminal();
+        let bar = if drawn { ProgressBar::new(0) } else { ProgressBar::hidden() };
         bar.set_style(style("{elapsed_precise}  {wide_msg}", None));
         bar.enable_steady_tick(REDRAW);
-        Self { bar, plain: !hidden && !terminal, counters: Arc::clone(counters), line_bps: Arc::default() }
+        let plain = display != Display::Hidden && !drawn;
+        let (watch, line_bps) = (Watch::default(), Arc::default());
+        Self { bar, plain, watch, counters: Arc::clone(counters), line_bps }
+    }
+
+    /// Begins to print a row for each second, of the target that is measured.
+    ///
+    /// # Errors
+    /// Where no thread can be had.
+    pub(crate) fn watch(&self, targets: Vec<(String, SharedStore)>) -> io::Result<()> {
+        self.watch.begin(targets, &self.counters)
+    }
+
+    /// Says which target is measured now.
+    pub(crate) fn target(&self, index: usize) {
+        self.watch.target(index);
     }
 
     /// Begins a phase of the run.
@@ -86,6 +128,7 @@ impl Progress {
 
     /// Clears the line.
     pub(crate) fn finish(&self) {
+        self.watch.end();
         self.bar.finish_and_clear();
     }
 }

@@ -28,7 +28,7 @@ use crate::data;
 use crate::exit::Failure;
 use crate::load::Loaded;
 use crate::open::Stores;
-use crate::progress::Progress;
+use crate::progress::{Display, Progress};
 use crate::resume::{Before, Interrupted};
 use crate::slots::Slots;
 use crate::suspended::Suspensions;
@@ -75,9 +75,15 @@ impl Ready {
         claim: &Claim,
         stop: Arc<AtomicBool>,
     ) -> Result<Self, Failure> {
-        let Shown { results, quiet } = shown;
+        let Shown { results, display } = shown;
         let counters = Arc::new(Counters::default());
-        let progress = Progress::new(quiet, &counters);
+        let progress = Progress::new(display, &counters);
+        if display == Display::Watch {
+            let named = |(index, target): (usize, &plan::Target)| {
+                (target.name.clone(), Arc::clone(stores.data(index)))
+            };
+            progress.watch(loaded.plan.targets.iter().enumerate().map(named).collect())?;
+        }
         let cores = environment::usable_cores();
         // Before any dataset is written: the folder is made only after it.
         Checkpoints::check_room(&loaded.plan, &stores)?;
@@ -104,21 +110,21 @@ impl Ready {
     }
 }
 
-/// Where a run leaves what it shows, and whether it shows how far it is.
+/// Where a run leaves what it shows, and how it shows how far it is.
 pub(crate) struct Shown {
     results: PathBuf,
-    quiet: bool,
+    display: Display,
 }
 
 impl Shown {
     /// As asked; the folder is made and tried before hours are spent on a dataset.
     pub(crate) fn of(args: &MeasureArgs) -> Result<Self, Failure> {
-        Ok(Self { results: writable_folder(&args.results)?, quiet: args.quiet })
+        Ok(Self { results: writable_folder(&args.results)?, display: Display::of(args) })
     }
 
     /// Of a process that leaves nothing, as another one does that for it.
     pub(crate) fn nothing() -> Self {
-        Self { results: PathBuf::new(), quiet: true }
+        Self { results: PathBuf::new(), display: Display::Hidden }
     }
 }
 
@@ -440,6 +446,7 @@ impl<'a> Session<'a> {
                 }
                 let fresh = if role == Role::Confirm { "fresh " } else { "" };
                 let target = &self.ready.loaded.plan.targets[cell.target].name;
+                self.ready.progress.target(cell.target);
                 // What tells a cell from others comes first: a terminal may have no room for the rest.
                 let (depth, engine, rep) = (cell.queue_depth, cell.engine.name(), turn.rep + 1);
                 let of = cell

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use backend::null::NullStore;
 use backend::{Clock, SharedStore, Store};
 use dataset::Data;
-use plan::{Cell, Limit, Load, Measure, Operation, Share, Task};
+use plan::{Cell, Limit, Load, Measure, OVERHEAD_NS, Operation, Share, Task};
 use record::{Ceiling, NotRun, Outage, Outcome, Rep, RepIntervals, Reread, Role, Trained, counter};
 
 use crate::ceiling;
@@ -22,11 +22,6 @@ use crate::sampled::{Kept, Second};
 use crate::schedule::{Schedule, ScheduleSettings, Turn};
 use crate::server::Server;
 use crate::spec::RepSpec;
-
-/// What setting up a repetition costs beyond its window, for the budget.
-// Threads and buffers are set up outside the window, and a large dataset's page cache takes longer still. Too low an
-// estimate is corrected by the longest repetition so far.
-const OVERHEAD_NS: u64 = 200_000_000;
 
 /// More epochs than the repetitions of a run read.
 // Each time that something is made again it reads in a range of epochs of its own, so the ranges must not touch.
@@ -190,7 +185,7 @@ impl<'a> Bench<'a> {
         // A mistake of the caller's: with fewer setups, a cell would silently read another's storage.
         assert_eq!(cells.len(), setups.len(), "every cell has a setup");
         let least_ns = settings.measure.warmup_ns + OVERHEAD_NS;
-        let cost_ns = planned_cost_ns(&settings.measure).unwrap_or(least_ns);
+        let cost_ns = settings.measure.repetition_ns().unwrap_or(least_ns);
         Self {
             cells,
             setups,
@@ -698,7 +693,7 @@ impl<'a> Bench<'a> {
     /// What the repetitions of so many cells take, as planned; `None` where the storage decides it.
     fn planned_ns(&self, cells: u64) -> Option<u64> {
         let measure = &self.settings.measure;
-        let each_ns = planned_cost_ns(measure)?;
+        let each_ns = measure.repetition_ns()?;
         let all_ns = each_ns.saturating_mul(cells).saturating_mul(u64::from(measure.repetitions));
         Some(all_ns.min(measure.budget_ns.unwrap_or(u64::MAX)))
     }
@@ -720,14 +715,4 @@ fn utilization(trained: &Trained) -> Option<f64> {
     let shares = trained.accelerators.iter().map(|one| one.compute_ns as f64 / one.wall_ns as f64);
     let mean = shares.sum::<f64>() / trained.accelerators.len() as f64;
     mean.is_finite().then_some(mean)
-}
-
-/// What one repetition takes, before any was made; `None` where the storage decides it.
-fn planned_cost_ns(measure: &Measure) -> Option<u64> {
-    let window_ns = match measure.limit {
-        Limit::Duration { duration_ns } => duration_ns,
-        Limit::Steps { otherwise_ns, .. } => otherwise_ns,
-        Limit::Bytes { .. } | Limit::Epochs { .. } => return None,
-    };
-    Some(measure.warmup_ns + window_ns + OVERHEAD_NS)
 }

@@ -109,6 +109,30 @@ impl Sources {
     }
 }
 
+/// What the machine does between this process and a storage, from one look to the next, for whoever watches a run.
+#[derive(Debug)]
+pub struct Live {
+    sources: Sources,
+    before: Reading,
+}
+
+impl Live {
+    /// Begins to look at what is below a store.
+    pub fn of(store: &SharedStore) -> Self {
+        let mut sources = Sources::open(&Watched::of(store));
+        let before = sources.read();
+        Self { sources, before }
+    }
+
+    /// What changed since the last look, `wall_ns` ago.
+    pub fn look(&mut self, wall_ns: u64) -> System {
+        let after = self.sources.read();
+        let system = self.sources.between(&self.before, &after, wall_ns);
+        self.before = after;
+        system
+    }
+}
+
 /// The counters at one moment; each may be unknown.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {

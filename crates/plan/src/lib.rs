@@ -41,7 +41,7 @@ pub use file_order::FileOrder;
 pub use generate::{Distribution, FILES_PER_FOLDER, Generate};
 pub use layout::{Codec, HDF5_SAMPLE_BYTES_MAX, Layout, Packing, disk_bytes};
 pub use load::{Arrivals, Load, Pace, Rate};
-pub use measure::{CellOrder, Evidence, Gate, Limit, Margin, Measure};
+pub use measure::{CellOrder, Evidence, Gate, Limit, Margin, Measure, OVERHEAD_NS};
 pub use network::{
     AZURE_PUT_BYTES_MAX, About, Addresses, AzureConfig, BucketStyle, Keys, NfsConfig, PARTS_AT_ONCE_MAX,
     Price, S3_PUT_BYTES_MAX, S3Config, Secret,

@@ -23,6 +23,22 @@ pub struct Measure {
     pub seed: u64,
 }
 
+/// What setting up a repetition and measuring ceilings take beyond its window and its warm-up, roughly, nanoseconds.
+// Threads and buffers are set up outside the window. A budget corrects it by the longest repetition so far.
+pub const OVERHEAD_NS: u64 = 150_000_000;
+
+impl Measure {
+    /// What one repetition takes, roughly, nanoseconds; `None` where that depends on the storage.
+    pub fn repetition_ns(&self) -> Option<u64> {
+        let window_ns = match self.limit {
+            Limit::Duration { duration_ns } => duration_ns,
+            Limit::Steps { otherwise_ns, .. } => otherwise_ns,
+            Limit::Bytes { .. } | Limit::Epochs { .. } => return None,
+        };
+        Some(self.warmup_ns.saturating_add(window_ns).saturating_add(OVERHEAD_NS))
+    }
+}
+
 /// What ends a repetition's window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {

@@ -8,7 +8,7 @@ use plan::Plan;
 use crate::args::InputArgs;
 use crate::exit::{Exit, Failure};
 use crate::open::Stores;
-use crate::progress::Progress;
+use crate::progress::{Display, Progress};
 use crate::{announce, claim, data, environment, load, output, signals};
 
 pub(crate) fn prepare(args: &InputArgs) -> Result<Exit, Failure> {
@@ -16,7 +16,7 @@ pub(crate) fn prepare(args: &InputArgs) -> Result<Exit, Failure> {
     // What a server that feedline starts holds ends with it: a run writes it anew.
     plan.cells.retain(|cell| !plan.targets[cell.target].is_served_here());
     let stop = signals::stop_flag_within(signals::GRACE)?;
-    let progress = Progress::new(false, &Arc::default());
+    let progress = Progress::new(Display::Bar, &Arc::default());
     let report = |target: &str, done, total| progress.writing(target, done, total);
     data::check_places(&plan)?;
     let stores = Stores::for_data(&plan)?;

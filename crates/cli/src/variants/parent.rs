@@ -16,8 +16,8 @@ use super::{Group, VariantSpec};
 use crate::announce::{self, Announced};
 use crate::args::{InputArgs, MeasureArgs};
 use crate::exit::Failure;
-use crate::progress::Progress;
-use crate::{cost, host, load, session, signals};
+use crate::progress::{Display, Progress};
+use crate::{host, load, session, signals};
 
 /// Everything that is known before a child is started.
 struct Run<'a> {
@@ -35,13 +35,18 @@ struct Run<'a> {
 /// A usage error, before anything is started, where a variant has a mistake or the variants have no cells to pair; an error
 /// where a child cannot be started or ends too early. What the others measured until then is kept.
 pub(crate) fn run(input: &InputArgs, measure: &MeasureArgs, specs: &[VariantSpec]) -> Result<Group, Failure> {
+    if measure.watch {
+        return Err(Failure::usage(
+            "error: --watch shows what one process measures, and each variant has a process of its own\n  hint: leave out --watch",
+        ));
+    }
     let plans: Vec<Plan> = specs.iter().map(|spec| resolve(spec, input)).collect::<Result<_, _>>()?;
     pair(specs, &plans)?;
     let stop = signals::stop_flag_within(signals::GRACE)?;
     announce::variants(&plans, measure, &Announced::of(input, false))?;
     // From here on it waits for children alone, which end by themselves.
     signals::ended_by_itself();
-    let progress = Progress::new(measure.quiet, &Arc::new(Counters::default()));
+    let progress = Progress::new(Display::of(measure), &Arc::new(Counters::default()));
     // One folder for the group, with a record for each variant: each can be read by itself, by older
     // versions too.
     let name = host::run_id(&host::now_utc(), &plans[0].name);
@@ -204,7 +209,7 @@ fn rounds(run: &Run<'_>, children: &mut [Process]) -> Result<Option<String>, Fai
     }
     run.progress.phase("measuring the variants, interleaved");
     // What a round takes, before any was made.
-    let mut cost_ns = cost::repetition_ns(&run.plans[0]).unwrap_or(0).saturating_mul(turns);
+    let mut cost_ns = run.plans[0].measure.repetition_ns().unwrap_or(0).saturating_mul(turns);
     for round in 0..measure.repetitions {
         let begun_ns = clock.now_ns();
         if measure.budget_ns.is_some_and(|budget_ns| begun_ns.saturating_add(cost_ns) > budget_ns) {

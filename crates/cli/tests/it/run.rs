@@ -40,6 +40,22 @@ fn io_uring_and_pread_read_the_same_data_side_by_side() {
 }
 
 #[test]
+fn a_run_that_is_watched_prints_rows_and_is_recorded_like_any_other() {
+    let bench = Bench::small(DISK);
+    // As many rows as it takes seconds: the last one comes with its end.
+    let ran = bench.run(&["run", "s.toml", "--watch"]).exits(0);
+    let rows = ran.err.lines().skip_while(|line| !line.starts_with("    s  target "));
+    let rows: Vec<&str> = rows.filter(|line| line.contains("  disk  ")).collect();
+    assert!(!rows.is_empty() && rows.iter().all(|row| row.matches('|').count() == 4), "{}", ran.err);
+    assert!(!bench.reps().is_empty());
+    bench.run(&["run", "s.toml", "--watch", "-q"]).exits(2).says("--quiet");
+    bench
+        .run(&["run", "s.toml", "--watch", "--variant", "a:", "--variant", "b:"])
+        .exits(2)
+        .says("--watch shows");
+}
+
+#[test]
 fn a_path_and_a_need_are_enough() {
     let bench = Bench::new();
     let small = [

@@ -1,0 +1,206 @@
+//! What a run and the machine below it do, second by second, on standard error: the figures of iostat, dstat and free.
+//!
+//! A row in which a target is come to has what was measured before it too, and `>` before its name.
+//!
+//! By a thread of its own, from counters that workers and the kernel keep anyway. The record has the same counters for each
+//! repetition, watched or not.
+
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use backend::SharedStore;
+use engine::{Live, Progress as Counters};
+use record::System;
+
+use crate::output;
+
+/// Time of a row.
+const EACH: Duration = Duration::from_secs(1);
+
+/// Rows after which the names of the columns are said again.
+const PAGE: u64 = 20;
+
+const NAMES: &str = "    s  target          MB/s    ops/s |     r/s   rMB/s   r ms |     w/s   wMB/s   w ms | in MB/s  out MB/s | cores  free GB";
+
+/// Rows that are printed until they are ended; by default none.
+#[derive(Clone, Default)]
+pub(crate) struct Watch {
+    target: Arc<AtomicUsize>,
+    running: Arc<Mutex<Option<Running>>>,
+}
+
+struct Running {
+    ends: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Watch {
+    /// Begins to print what the targets of these names do, of which the first is measured first.
+    ///
+    /// # Errors
+    /// Where no thread can be had.
+    pub(crate) fn begin(
+        &self,
+        targets: Vec<(String, SharedStore)>,
+        counters: &Arc<Counters>,
+    ) -> io::Result<()> {
+        let (ends, is_over) = channel();
+        let (counters, target) = (Arc::clone(counters), Arc::clone(&self.target));
+        let thread = thread::Builder::new()
+            .name("watch".to_owned())
+            .spawn(move || print(&targets, &counters, &target, &is_over))?;
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(Running { ends, thread });
+        Ok(())
+    }
+
+    /// Goes on with another target, by its index.
+    pub(crate) fn target(&self, index: usize) {
+        self.target.store(index, Ordering::Relaxed);
+    }
+
+    /// Prints the last row, of what is left of its second.
+    pub(crate) fn end(&self) {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(Running { ends, thread }) = running else { return };
+        drop(ends);
+        let _ = thread.join();
+    }
+}
+
+fn print(
+    targets: &[(String, SharedStore)],
+    counters: &Counters,
+    target: &AtomicUsize,
+    is_over: &Receiver<()>,
+) {
+    let mut machines: Vec<Live> = targets.iter().map(|(_, store)| Live::of(store)).collect();
+    let began = Instant::now();
+    let (mut last, mut before, mut measured) = (began, counters.get(), 0);
+    for row in 0.. {
+        let is_last = is_over.recv_timeout(EACH) != Err(RecvTimeoutError::Timeout);
+        let now = Instant::now();
+        let took = now.duration_since(last);
+        let took_ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX).max(1);
+        // All of them, so that the next row of another target is of one second too.
+        let looks: Vec<System> = machines.iter_mut().map(|machine| machine.look(took_ns)).collect();
+        let after = counters.get();
+        let per_s = |after: u64, before: u64| after.saturating_sub(before) as f64 / took.as_secs_f64();
+        let moved = Moved { bytes_per_s: per_s(after.1, before.1), ops_per_s: per_s(after.0, before.0) };
+        (last, before) = (now, after);
+        let index = target.load(Ordering::Relaxed).min(targets.len().saturating_sub(1));
+        // Of the one that was measured before as well.
+        let came = if index == measured { "" } else { ">" };
+        measured = index;
+        if row % PAGE == 0 {
+            output::say(NAMES);
+        }
+        if let (Some((name, _)), Some(look)) = (targets.get(index), looks.get(index)) {
+            output::say(&words(began.elapsed().as_secs(), &format!("{came}{name}"), moved, look));
+        }
+        if is_last {
+            break;
+        }
+    }
+}
+
+/// What the run moved.
+#[derive(Clone, Copy)]
+struct Moved {
+    bytes_per_s: f64,
+    ops_per_s: f64,
+}
+
+/// One row below [`NAMES`]; `-` where the kernel says nothing.
+fn words(second: u64, target: &str, moved: Moved, system: &System) -> String {
+    let (device, network) = (system.device.as_ref(), system.network.as_ref());
+    let of_device = |of: fn(&record::Device) -> (u64, u64, u64)| -> [String; 3] {
+        let Some(device) = device else { return ["-", "-", "-"].map(str::to_owned) };
+        let (count, bytes, ns) = of(device);
+        let per_s = |amount: u64| amount as f64 * 1e9 / device.wall_ns as f64;
+        let each_ms = if count > 0 { figure(ns as f64 / 1e6 / count as f64) } else { "-".to_owned() };
+        [figure(per_s(count)), figure(per_s(bytes) / 1e6), each_ms]
+    };
+    let [reads, read, read_ms] = of_device(|device| (device.reads, device.read_bytes, device.read_ns));
+    let [writes, written, write_ms] =
+        of_device(|device| (device.writes, device.write_bytes, device.write_ns));
+    let [received, sent] = network.map_or_else(
+        || ["-", "-"].map(str::to_owned),
+        |network| {
+            [network.received_bytes, network.sent_bytes]
+                .map(|bytes| figure(bytes as f64 * 1e3 / network.wall_ns as f64))
+        },
+    );
+    let wall_ns = device.map(|device| device.wall_ns).or(network.map(|network| network.wall_ns));
+    let busy_ns: u64 = system.core_busy_ns.iter().sum();
+    // Of one reading: without a device or an interface a row is a second, more or less.
+    let cores = figure(busy_ns as f64 / wall_ns.unwrap_or(EACH.as_nanos() as u64) as f64);
+    let free = system
+        .memory_after
+        .map_or_else(|| "-".to_owned(), |memory| figure(memory.available_bytes as f64 / 1e9));
+    let [moved_mb, ops] = [moved.bytes_per_s / 1e6, moved.ops_per_s].map(figure);
+    format!(
+        "{second:>5}  {target:<12.12} {moved_mb:>7} {ops:>8} | {reads:>7} {read:>7} {read_ms:>6} | {writes:>7} {written:>7} {write_ms:>6} | \
+         {received:>7} {sent:>9} | {cores:>5} {free:>8}"
+    )
+}
+
+/// Three digits, more or less.
+fn figure(value: f64) -> String {
+    match value {
+        value if value >= 99.95 => format!("{value:.0}"),
+        value if value >= 9.995 => format!("{value:.1}"),
+        value => format!("{value:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Device, Memory, Network};
+
+    use super::*;
+
+    #[test]
+    fn a_row_has_its_figures_below_their_names() {
+        let device = Device {
+            name: "vda".to_owned(),
+            reads: 2_000,
+            read_bytes: 1_000_000_000,
+            read_ns: 3_000_000_000,
+            wall_ns: 2_000_000_000,
+            ..Device::default()
+        };
+        let network = Network {
+            interface: "eth0".to_owned(),
+            received_bytes: 250_000_000,
+            sent_bytes: 1_000_000,
+            wall_ns: 2_000_000_000,
+            ..Network::default()
+        };
+        let memory = Memory { available_bytes: 25_300_000_000, ..Memory::default() };
+        let system = System {
+            device: Some(device),
+            network: Some(network),
+            core_busy_ns: vec![2_000_000_000, 600_000_000],
+            memory_after: Some(memory),
+            ..System::default()
+        };
+        let moved = Moved { bytes_per_s: 5.02e8, ops_per_s: 1_004.0 };
+        let row = words(7, "disk", moved, &system);
+        let columns = |text: &str| text.split('|').map(str::len).collect::<Vec<_>>();
+        assert_eq!(columns(&row), columns(NAMES), "{row}");
+        let figures: Vec<&str> = row.split_whitespace().filter(|word| *word != "|").collect();
+        assert_eq!(
+            figures,
+            [
+                "7", "disk", "502", "1004", "1000", "500", "1.50", "0.00", "0.00", "-", "125", "0.50",
+                "1.30", "25.3"
+            ]
+        );
+        let unknown = words(8, "bucket", moved, &System::default());
+        assert_eq!(unknown.matches(" - ").count(), 7, "{unknown}");
+    }
+}
