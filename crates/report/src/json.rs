@@ -249,7 +249,7 @@ struct ScopeObject {
     caches_open: Vec<&'static str>,
     /// Caches there that cannot have served them.
     caches_excluded: Vec<&'static str>,
-    /// Time for which the storage was under load, nanoseconds.
+    /// Longest time for which the storage was under load, less the pauses in it, nanoseconds.
     under_load_ns: u64,
     /// Bytes that were read from it in that time.
     read_bytes: u64,

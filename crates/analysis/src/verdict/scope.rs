@@ -1,7 +1,7 @@
 //! What a verdict is about: no word of it goes beyond this.
 
 use feed::Provenance;
-use record::Target;
+use record::{Rep, Run, Segment, Target};
 
 use crate::cell::cell_summary::CellSummary;
 use crate::verdict::source::Source;
@@ -41,8 +41,8 @@ pub struct Scope {
     pub caches_open: Vec<CacheBelow>,
     /// Caches there that cannot have served them.
     pub caches_excluded: Vec<CacheBelow>,
-    /// Time that the target was under load, summed over the windows of all its repetitions, nanoseconds. Of a run that was
-    /// interrupted the longest part: what a storage grants for a time came back between two of them.
+    /// The longest that the target was under load, nanoseconds: the windows of its repetitions, less the pauses between them, in
+    /// which others were measured. What a storage grants for a time comes back in them.
     pub under_load_ns: u64,
     /// Bytes read from it in them.
     pub bytes_read: u64,
@@ -101,16 +101,27 @@ impl LoadScope {
     }
 }
 
-/// Time of windows in the longest part of a run.
-fn under_load_ns<'a>(segments: &[record::Segment], reps: impl Iterator<Item = &'a &'a record::Rep>) -> u64 {
-    // Burst credits are earned back while a run is interrupted, so that the sum over its parts would claim more than
-    // was tested.
-    let mut parts = vec![0_u64; segments.len() + 1];
+/// The longest that a target was under load, less the time in which it rested before: what a second of load takes of burst credits, a
+/// second of rest is taken to bring back. Between the parts of a run that was interrupted all of them come back.
+fn under_load_ns(run: &Run, segments: &[Segment], mut reps: Vec<&Rep>) -> u64 {
+    reps.sort_by_key(|rep| rep.window_start_ns);
+    let part = |rep: &Rep| segments.partition_point(|segment| segment.at_ns <= rep.window_start_ns);
+    let (mut longest_ns, mut spent_ns) = (0_u64, 0_u64);
+    let mut before: Option<&Rep> = None;
     for rep in reps {
-        let part = segments.partition_point(|segment| segment.at_ns <= rep.window_start_ns);
-        parts[part] = parts[part].saturating_add(rep.window_ns);
+        if let Some(before) = before {
+            // A warm-up reads as its window does.
+            let rested_ns = rep
+                .window_start_ns
+                .saturating_sub(run.measure.warmup_ns)
+                .saturating_sub(before.window_start_ns.saturating_add(before.window_ns));
+            spent_ns = if part(before) == part(rep) { spent_ns.saturating_sub(rested_ns) } else { 0 };
+        }
+        spent_ns = spent_ns.saturating_add(rep.window_ns);
+        longest_ns = longest_ns.max(spent_ns);
+        before = Some(rep);
     }
-    parts.into_iter().max().unwrap_or(0)
+    longest_ns
 }
 
 impl Scope {
@@ -134,7 +145,7 @@ impl Scope {
             },
             caches_open,
             caches_excluded,
-            under_load_ns: under_load_ns(&source.record.segments, reps()),
+            under_load_ns: under_load_ns(run, &source.record.segments, reps().copied().collect()),
             bytes_read: reps()
                 .map(|rep| crate::cell::counters::counted(rep, record::counter::BYTES))
                 .fold(0, u64::saturating_add),

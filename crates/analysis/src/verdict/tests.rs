@@ -381,6 +381,24 @@ fn a_scope_counts_what_the_target_was_put_to_and_fresh_rounds() {
     assert!(verdict_of(&builder).scope.unwrap().extrapolated);
 }
 
+/// Windows of 1 s with warm-ups of a second before them.
+#[test]
+fn a_pause_takes_as_much_from_the_time_under_load() {
+    let under_load_s = |starts_s: &[u64]| {
+        let mut builder = Builder::new();
+        builder.cell("c", "disk", 8);
+        builder.run.measure.warmup_ns = 1_000_000_000;
+        for (number, start_s) in (0..).zip(starts_s) {
+            let window_start_ns = start_s * 1_000_000_000;
+            builder.push(record::Rep { window_start_ns, ..rep("c", number, 1e9) });
+        }
+        summarise(&builder.record()).verdicts[0].scopes().next().unwrap().under_load_ns / 1_000_000_000
+    };
+    assert_eq!(under_load_s(&[1, 3, 5, 7]), 4, "one after the other");
+    assert_eq!(under_load_s(&[1, 4, 7, 10]), 1, "in turn with another target");
+    assert_eq!(under_load_s(&[1, 3, 5, 17, 19]), 3, "before a long pause");
+}
+
 #[test]
 fn each_part_of_a_run_is_under_load_for_itself() {
     let mut builder = Builder::new();

@@ -26,8 +26,9 @@ fn a_quiet_run_still_names_decode_and_opening() {
 #[test]
 fn the_longest_part_of_an_interrupted_run_was_under_load() {
     let mut builder = builder();
+    builder.edit_reps("c", |rep| rep.window_start_ns = 9_000_000_000);
     let mut later = rep("c", 1, 1e9);
-    (later.order, later.window_start_ns) = (1, 20_000_000_000);
+    (later.order, later.window_start_ns) = (1, 10_000_000_000);
     builder.push(later);
     let mut record = builder.record();
     let later = |under_load_s: u64| NotTested::Later { under_load_ns: under_load_s * 1_000_000_000 };
