@@ -6,11 +6,10 @@ use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use backend::Store;
+use backend::{Store, StoreError};
 use dataset::{Key, MARKER_NAME};
 use describe::Datasets;
 use plan::{DatasetSpec, Plan};
@@ -53,6 +52,9 @@ pub(crate) fn claim(
         let root = open::local_root(&plan.targets[slot.target].config);
         markers.extend(root.and_then(|root| marker(&root.join(folder(slot).as_str()))));
     }
+    // One folder may be reached by two mounts.
+    let mut known = BTreeSet::new();
+    markers.retain(|marker| in_use::identity(marker).is_none_or(|file| known.insert(file)));
     let held = markers.iter().map(|marker| lock(marker, claim));
     let locks = held.filter_map(Result::transpose).collect::<Result<_, _>>()?;
     Ok(Held { _locks: locks, _leases: leases(plan, (data, stores), claim, stop)? })
@@ -86,6 +88,8 @@ fn leases(
         }
         match Lease::take(store, &folder(slot), machine.holder(&group), &machine) {
             Ok(Some(lease)) => leases.push(lease),
+            // The lock on its marker keeps others out, all but those of several processes.
+            Ok(None) | Err(LeaseError::Store(StoreError::Full { .. })) if is_local => {}
             Ok(None) => output::say(&format!(
                 "target `{}` takes no writes: no other run can be told that its dataset is being measured",
                 target.name
@@ -126,10 +130,15 @@ pub(crate) fn use_folders(plan: &Plan) -> Result<Vec<LockedFile>, Failure> {
             at == index && matches!(plan.datasets[dataset], DatasetSpec::Generate(_))
         };
         let is_copied_to = |cell: &plan::Cell| cell.task.copy().is_some_and(|copy| copy.to == index);
-        if plan.places().iter().any(is_generated) || plan.cells.iter().any(is_copied_to) {
+        let is_written = plan.places().iter().any(is_generated) || plan.cells.iter().any(is_copied_to);
+        if is_written {
             in_use::make(root);
         }
-        held.extend(in_use::hold_to_use(root)?);
+        match in_use::hold_to_use(root) {
+            // Of data of the user's another program may have its own idea of a lock.
+            Err(_) if !is_written => {}
+            locked => held.extend(locked?),
+        }
     }
     Ok(held)
 }
@@ -159,11 +168,7 @@ fn lock(marker: &Path, claim: &Claim) -> Result<Option<LockedFile>, Failure> {
             ));
             Ok(None)
         }
-        Err(TryLockError::WouldBlock) => {
-            let by = in_use::holder_of(&file);
-            // One folder may be reached by two mounts.
-            if by == Some(process::id()) { Ok(None) } else { Err(in_use(marker, by)) }
-        }
+        Err(TryLockError::WouldBlock) => Err(measured(marker, in_use::holder_of(&file))),
     }
 }
 
@@ -171,7 +176,7 @@ fn folder_of(marker: &Path) -> &Path {
     marker.parent().unwrap_or(marker)
 }
 
-fn in_use(marker: &Path, by: Option<u32>) -> Failure {
+fn measured(marker: &Path, by: Option<u32>) -> Failure {
     let folder = folder_of(marker).display();
     let who = in_use::named(by);
     Failure::Error(anyhow::Error::new(io::Error::other(format!(
@@ -193,8 +198,7 @@ mod tests {
         let of_run = Claim::WithItsOthers("one".to_owned());
         let shared = [&of_run; 2].map(|claim| lock(&marker, claim).unwrap());
         assert!(shared.iter().all(Option::is_some));
-        // What this process holds itself keeps nobody out of it.
-        assert!(lock(&marker, &Claim::Alone).unwrap().is_none());
+        assert!(lock(&marker, &Claim::Alone).is_err());
         drop(shared);
         assert!(lock(&marker, &Claim::Alone).unwrap().is_some());
     }

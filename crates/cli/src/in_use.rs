@@ -6,7 +6,6 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-use std::process;
 
 use record::LockedFile;
 
@@ -18,15 +17,15 @@ pub(crate) fn make(root: &Path) {
     let _ = fs::create_dir(root);
 }
 
-/// Holds a folder against `feedline clean` until it is dropped; several runs may. `None` where it does not exist, or its file system locks no folders, as NFS does not: leases tell
-/// there.
+/// Holds a folder against `feedline clean` until it is dropped; several runs may. `None` where it does not exist, or its file system
+/// locks no folders, as NFS does not: leases tell there.
 ///
 /// # Errors
-/// For a folder that something is being removed from.
+/// For a folder that another process has for itself.
 pub(crate) fn hold_to_use(root: &Path) -> Result<Option<LockedFile>, Failure> {
     hold(root, File::try_lock_shared, |by| {
         format!(
-            "something is being removed from `{}`{}\n  hint: wait for the end of `feedline clean`",
+            "`{}` is locked by another program{}\n  hint: `feedline clean` does so while it removes something there; wait for its end",
             root.display(),
             named(by)
         )
@@ -36,7 +35,7 @@ pub(crate) fn hold_to_use(root: &Path) -> Result<Option<LockedFile>, Failure> {
 /// Holds a folder from which something is to be removed; no run uses it meanwhile.
 ///
 /// # Errors
-/// For a folder that a run uses.
+/// For a folder that a run uses, or this process holds by another name.
 pub(crate) fn hold_to_remove(root: &Path) -> Result<Option<LockedFile>, Failure> {
     hold(root, File::try_lock, |by| {
         format!("`{}` is being used by another run{}\n  hint: wait for its end", root.display(), named(by))
@@ -52,11 +51,9 @@ fn hold(
     match lock(&folder) {
         Ok(()) => Ok(Some(folder.into())),
         Err(TryLockError::Error(_)) => Ok(None),
-        Err(TryLockError::WouldBlock) => match holder_of(&folder) {
-            // By another name of the same folder.
-            Some(process) if process == process::id() => Ok(None),
-            by => Err(Failure::Error(anyhow::Error::new(io::Error::other(why(by))))),
-        },
+        Err(TryLockError::WouldBlock) => {
+            Err(Failure::Error(anyhow::Error::new(io::Error::other(why(holder_of(&folder))))))
+        }
     }
 }
 
@@ -65,7 +62,12 @@ pub(crate) fn named(by: Option<u32>) -> String {
     by.map_or_else(String::new, |process| format!(" (process {process})"))
 }
 
-/// The process that holds a file. For messages alone: which one it is saves a search.
+/// What no two files of one moment share, whatever they are called; `None` of what is not there.
+pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
+    fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+/// The process that holds a file. For messages alone, as roots of file systems have one number: which one it is saves a search.
 pub(crate) fn holder_of(file: &File) -> Option<u32> {
     let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
     file.metadata().ok().and_then(|metadata| holder(&locks, metadata.ino()))

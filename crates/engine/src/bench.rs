@@ -359,7 +359,8 @@ impl<'a> Bench<'a> {
     /// Whether the budget has no room for a try and for both sides of an edge, of which at most half is kept.
     fn is_out_of_time(&self) -> bool {
         let measure = &self.settings.measure;
-        let Some(budget_ns) = measure.budget_ns else { return false };
+        // Nothing is known without a first try.
+        let Some(budget_ns) = measure.budget_ns.filter(|_| self.made > 0) else { return false };
         let edge_ns = self.cost_ns.saturating_mul(2 * u64::from(measure.repetitions)).min(budget_ns / 2);
         self.clock.now_ns().saturating_add(self.cost_ns).saturating_add(edge_ns) > budget_ns
     }

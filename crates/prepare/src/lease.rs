@@ -31,6 +31,9 @@ pub const EXPIRES_NS: u64 = 90_000_000_000;
 /// Between two looks at a lease that is watched.
 const LOOK_NS: u64 = 2_000_000_000;
 
+/// How often a lease may be renewed between its listing and its reading, which follow each other at once.
+const RENEWED_MEANWHILE: u32 = 1;
+
 /// More than any lease has.
 const BYTES_MAX: usize = 4096;
 
@@ -295,7 +298,8 @@ impl Leases<'_> {
             if own.is_some_and(|own| own.id == id) {
                 continue;
             }
-            let holder = self.holder(id)?;
+            // One that was given back meanwhile is nobody's.
+            let Some(holder) = self.holder(id, &keys)? else { continue };
             if !own.is_some_and(|own| holder.shares_with(own)) {
                 others.push((holder, keys));
             }
@@ -319,16 +323,21 @@ impl Leases<'_> {
         }
     }
 
-    fn holder(&self, id: u64) -> Result<Holder, StoreError> {
+    /// Whose lease it is of which `keys` were listed; `None` where it is there no more.
+    fn holder(&self, id: u64, keys: &[Key]) -> Result<Option<Holder>, StoreError> {
         let mut text = vec![0; BYTES_MAX];
-        for key in self.all()?.remove(&id).unwrap_or_default().iter().rev() {
-            match self.store.read_at(key, 0, &mut text) {
-                Ok(length) => return Ok(Holder::read(id, &text[..length])),
-                // It was renewed meanwhile.
-                Err(StoreError::Object { source, .. }) if source.kind() == ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
+        let mut listed = keys.to_vec();
+        // Renewed meanwhile, it has another key.
+        for _ in 0..=RENEWED_MEANWHILE {
+            for key in listed.iter().rev() {
+                match self.store.read_at(key, 0, &mut text) {
+                    Ok(length) => return Ok(Some(Holder::read(id, &text[..length]))),
+                    Err(StoreError::Object { source, .. }) if source.kind() == ErrorKind::NotFound => {}
+                    Err(error) => return Err(error),
+                }
             }
+            listed = self.all()?.remove(&id).unwrap_or_default();
         }
-        Ok(Holder::read(id, &[]))
+        Ok(None)
     }
 }

@@ -1,5 +1,6 @@
 //! `feedline clean`: removes what feedline wrote, and nothing else.
 
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
@@ -29,9 +30,12 @@ pub(crate) fn clean(args: &CleanArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     // After the question: whoever was asked may have taken an hour to answer. Of all places before anything is removed.
-    let mut held = Vec::new();
+    let (mut held, mut known) = (Vec::new(), BTreeSet::new());
     for (at, store) in &places {
-        held.extend(in_use::hold_to_remove(Path::new(at))?);
+        // One folder may have two names.
+        if in_use::identity(Path::new(at)).is_some_and(|folder| known.insert(folder)) {
+            held.extend(in_use::hold_to_remove(Path::new(at))?);
+        }
         claim::refuse_leased(&**store)?;
     }
     for (at, store) in &places {

@@ -35,7 +35,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) show: ShowArgs,
     /// Show what would be done, as `feedline plan` does; runs nothing
-    #[arg(long, conflicts_with_all = ["variant", "as_variant", "proof", "rounds", "rank", "start_at", "full", "json"])]
+    #[arg(long, conflicts_with_all = ["variant", "as_variant", "proof", "rounds", "rank", "start_at", "full", "json", "watch"])]
     pub(crate) dry_run: bool,
     /// Go on with a run that was interrupted, and make only the repetitions that are missing: `run --resume results/RUN`. With
     /// --rounds, add rounds to one that came to its end, with --only to the targets named. The scenario, the data, the machine
@@ -125,6 +125,7 @@ fn together(args: &RunArgs, group: Arc<dyn Group>, launcher: Launcher) -> Result
     let one_alone = [
         (args.proof, "--proof", "make each of its runs by itself"),
         (args.add_to.is_some(), "--add-to", "baselines are of one process"),
+        (args.measure.watch, "--watch", "it shows one of them"),
     ];
     if let Some((_, option, why)) = one_alone.into_iter().find(|(is_asked, ..)| *is_asked) {
         let said = format!(

@@ -94,6 +94,10 @@ fn refuse_writes(input: &InputArgs) -> Result<(), Failure> {
 /// Searches how many of the processes of a launcher are fed.
 fn together(args: &SizeArgs, group: Arc<dyn Group>, launcher: Launcher) -> Result<Exit, Failure> {
     let most = args.most.unwrap_or(u32::MAX).min(group.size());
+    if args.measure.watch {
+        let said = "error: --watch shows one process\n  hint: leave it out";
+        return Err(launched::once_for_all(&*group, said));
+    }
     team::run::run(&Asked {
         input: &args.input,
         measure: &args.measure,
@@ -225,6 +229,7 @@ fn find(
     let need = &ready.loaded.plan.need;
     let threshold = need.utilization;
     ready.progress.expect(0, None);
+    let mut not_run = Vec::new();
     for row in session.rows(find.axis()) {
         let values = row.iter().map(|one| one.value).collect();
         let mut search = Search::new(values, find.harder(), first(&row, find, need.accelerators));
@@ -239,7 +244,8 @@ fn find(
                     Try::Stopped => return Ok(Vec::new()),
                     Try::OutOfTime => {
                         let cell = ready.loaded.plan.cells[row[index].cell].slug.clone();
-                        return Ok(vec![NotRun { cell, repetitions: 1, reason: "budget".to_owned() }]);
+                        not_run.push(NotRun { cell, repetitions: 1, reason: "budget".to_owned() });
+                        break;
                     }
                 };
                 search.observe(index, au, threshold);
@@ -259,18 +265,21 @@ fn find(
                 // One by one: where several hosts measure, they measure it at one time.
                 rounds::ceilings_of(&[*cell], session, bench)?;
             }
-            let not_run = bench.confirm(&cells, 0..ready.loaded.plan.measure.repetitions, &mut |event| {
-                session.take(event)
-            })?;
+            not_run.extend(bench.confirm(
+                &cells,
+                0..ready.loaded.plan.measure.repetitions,
+                &mut |event| session.take(event),
+            )?);
+            // What was tried until then is known, and what has no time for it is open.
             if !not_run.is_empty() {
-                return Ok(not_run);
+                break;
             }
             for (index, au) in edge.into_iter().zip(session.confirmed_aus(&cells)?) {
                 search.observe(index, au, threshold);
             }
         }
     }
-    Ok(Vec::new())
+    Ok(not_run)
 }
 
 impl Find {

@@ -6,7 +6,7 @@ use crate::faults::signal;
 use crate::harness::{Bench, by_count, network, until, wait};
 
 /// So much of a run that it is never over before a signal ends it.
-const ENDLESS: &str = r#"bytes = "256 MiB", repetitions = 100"#;
+const ENDLESS: &str = r#"bytes = "1 GiB", repetitions = 100"#;
 
 fn endless(more: &str) -> Bench {
     let bench = Bench::new();
@@ -72,7 +72,7 @@ fn nothing_is_written_where_something_is_being_removed() {
     let folder = fs::File::open(bench.path("far")).unwrap();
     folder.lock().unwrap();
     for verb in ["run", "prepare"] {
-        bench.run(&[verb, "s.toml"]).exits(1).says("something is being removed from `far`").says("hint: ");
+        bench.run(&[verb, "s.toml"]).exits(1).says("`far` is locked by another program").says("hint: ");
     }
     assert!(fs::read_dir(bench.path("far")).unwrap().next().is_none());
 }

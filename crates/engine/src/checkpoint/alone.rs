@@ -71,8 +71,9 @@ fn write_until(limit: Limit, open_ns: u64, plan: &Checkpoint, writing: &Writing<
             break;
         }
     }
-    let removed = rotation.kept().try_for_each(|slot| writing.remove(slot));
-    note(&mut made, &removed);
+    for slot in rotation.kept() {
+        note(&mut made, &writing.remove(slot));
+    }
     made
 }
 
