@@ -10,6 +10,7 @@
 mod authority;
 mod azurite;
 mod blackhole;
+mod closed;
 mod error;
 mod ganesha;
 mod hosts;
@@ -21,6 +22,7 @@ mod radosgw;
 pub use authority::Authority;
 pub use azurite::Azurite;
 pub use blackhole::Blackhole;
+pub use closed::closed_port;
 pub use error::{Unavailable, or_skip};
 pub use ganesha::{Ganesha, GaneshaOptions};
 pub use hosts::Hosts;

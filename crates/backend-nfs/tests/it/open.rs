@@ -49,7 +49,7 @@ fn answers(bytes: &'static [u8], closes: bool) -> u16 {
 
 #[test]
 fn a_closed_port_is_named() {
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = servers::closed_port().unwrap();
     let error = refused(&config(port, "/"));
     assert!(error.contains(&format!(":{port}")) && error.contains("nothing listens there"), "{error}");
 }

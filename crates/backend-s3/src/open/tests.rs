@@ -83,8 +83,9 @@ fn a_bucket_that_answers_is_opened_without_showing_its_keys() {
 
 #[test]
 fn a_service_that_is_not_there_is_named() {
-    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let config = S3Config { endpoint: Some(format!("http://{closed}")), ..crate::fixture::config() };
+    let closed = servers::closed_port().unwrap();
+    let config =
+        S3Config { endpoint: Some(format!("http://127.0.0.1:{closed}")), ..crate::fixture::config() };
     let text = Bucket::open(&config, PATIENCE).unwrap_err().to_string();
     assert!(text.contains("refuses connections") && text.contains("hint: is the service running"), "{text}");
 }

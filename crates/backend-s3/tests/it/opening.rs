@@ -1,7 +1,6 @@
 //! What a user reads when a bucket cannot be opened.
 
 use std::fs;
-use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -88,8 +87,8 @@ fn over_tls_a_trusted_service_is_read_and_others_are_refused() {
 
 #[test]
 fn a_service_that_cannot_be_reached_is_named() {
-    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    refusal(&config(&format!("http://{closed}"), ""), &["refuses connections"]);
+    let closed = servers::closed_port().unwrap();
+    refusal(&config(&format!("http://127.0.0.1:{closed}"), ""), &["refuses connections"]);
     refusal(&config("http://storage.invalid:9000", ""), &["the name storage.invalid has no address"]);
     let hole = Blackhole::open().unwrap();
     refusal_within(SHORT, &config(&format!("http://{}", hole.address()), ""), &["does not answer within"]);

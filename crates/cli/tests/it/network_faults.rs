@@ -124,11 +124,6 @@ fn requests_beyond_a_rate_are_throttled() {
     }
 }
 
-/// A port of this machine on which nothing listens.
-fn closed_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 /// A server that says the same to everybody who has said something, whatever it was.
 fn parrot(says: &'static str) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -195,7 +190,7 @@ fn what_is_wrong_with_a_bucket_is_told() {
     refused(&bench, &s3("bench", endpoint), &CANARIES).says("403");
     refused(&bench, &s3("other", endpoint), &server.keys()).says("bucket `other` does not exist");
     refused(&bench, &s3("bench", endpoint), &[server.keys()[0], CANARIES[1]]).says("SignatureDoesNotMatch");
-    let closed = format!("http://127.0.0.1:{}", closed_port());
+    let closed = format!("http://127.0.0.1:{}", servers::closed_port().unwrap());
     refused(&bench, &s3("bench", &closed), &CANARIES).says("refuses connections");
     refused(&bench, &s3("bench", "http://nowhere.invalid"), &CANARIES).says("has no address");
     for says in
@@ -213,7 +208,7 @@ fn what_is_wrong_with_an_export_is_told() {
     let authority = server.quoted("at").split('/').nth(2).unwrap().to_owned();
     let at = |authority: &str, path: &str| format!("at = \"nfs://{authority}/{path}\"");
     refused(&bench, &at(&authority, "other/run"), &[]).says("MNT3ERR_NOENT").says("exports /export");
-    refused(&bench, &at(&format!("127.0.0.1:{}", closed_port()), "export/run"), &[])
+    refused(&bench, &at(&format!("127.0.0.1:{}", servers::closed_port().unwrap()), "export/run"), &[])
         .says("Connection refused");
     refused(&bench, &at("nowhere.invalid", "export/run"), &[]).says("has no address");
     let ssh = parrot("SSH-2.0-OpenSSH_9.6\r\n");

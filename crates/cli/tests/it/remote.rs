@@ -1,15 +1,8 @@
 //! Targets at URLs, without a server: what is refused, and how soon it is over.
 
-use std::net::TcpListener;
-
 use crate::harness::Bench;
 
 const NEED: [&str; 2] = ["--need", "1 GB/s"];
-
-/// A port of this machine on which nothing listens.
-fn closed_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
 
 #[test]
 fn wrong_urls_are_usage_errors_that_say_what_to_write() {
@@ -25,7 +18,7 @@ fn wrong_urls_are_usage_errors_that_say_what_to_write() {
 #[test]
 fn check_and_plan_connect_to_nothing() {
     let bench = Bench::new();
-    let url = format!("nfs://127.0.0.1:{}/export", closed_port());
+    let url = format!("nfs://127.0.0.1:{}/export", servers::closed_port().unwrap());
     bench.run(&["check", &url, NEED[0], NEED[1]]).exits(0).says("ok:");
     bench
         .run(&["plan", "s3://bucket/x", NEED[0], NEED[1]])
@@ -39,7 +32,7 @@ fn check_and_plan_connect_to_nothing() {
 #[test]
 fn a_refused_connection_is_an_error_that_names_the_target() {
     let bench = Bench::new();
-    let url = format!("nfs://127.0.0.1:{}/export", closed_port());
+    let url = format!("nfs://127.0.0.1:{}/export", servers::closed_port().unwrap());
     bench.run(&["run", &url, NEED[0], NEED[1]]).exits(1).says("target `data`").says("127.0.0.1");
     bench.run(&["clean", &url]).exits(1).says("cannot clean");
 }
