@@ -93,6 +93,7 @@ impl TeamArgs {
 
 /// Where a record goes and what it keeps.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags that are independent of each other")]
 pub(crate) struct MeasureArgs {
     /// Folder that receives a folder for this run
     #[arg(long, value_name = "FOLDER", default_value = "results")]

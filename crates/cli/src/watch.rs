@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use backend::SharedStore;
+use backend::{Clock, SharedStore};
 use engine::{Live, Progress as Counters};
 use record::System;
 
@@ -78,19 +78,19 @@ fn print(
     is_over: &Receiver<()>,
 ) {
     let mut machines: Vec<Live> = targets.iter().map(|(_, store)| Live::of(store)).collect();
-    let began = Instant::now();
-    let (mut last, mut before, mut measured) = (began, counters.get(), 0);
+    let clock = Clock::real();
+    let (mut last_ns, mut before, mut measured) = (clock.now_ns(), counters.get(), 0);
+    let began_ns = last_ns;
     for row in 0.. {
         let is_last = is_over.recv_timeout(EACH) != Err(RecvTimeoutError::Timeout);
-        let now = Instant::now();
-        let took = now.duration_since(last);
-        let took_ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX).max(1);
+        let now_ns = clock.now_ns();
+        let took_ns = now_ns.saturating_sub(last_ns).max(1);
         // All of them, so that the next row of another target is of one second too.
         let looks: Vec<System> = machines.iter_mut().map(|machine| machine.look(took_ns)).collect();
         let after = counters.get();
-        let per_s = |after: u64, before: u64| after.saturating_sub(before) as f64 / took.as_secs_f64();
+        let per_s = |after: u64, before: u64| after.saturating_sub(before) as f64 * 1e9 / took_ns as f64;
         let moved = Moved { bytes_per_s: per_s(after.1, before.1), ops_per_s: per_s(after.0, before.0) };
-        (last, before) = (now, after);
+        (last_ns, before) = (now_ns, after);
         let index = target.load(Ordering::Relaxed).min(targets.len().saturating_sub(1));
         // Of the one that was measured before as well.
         let came = if index == measured { "" } else { ">" };
@@ -99,7 +99,7 @@ fn print(
             output::say(NAMES);
         }
         if let (Some((name, _)), Some(look)) = (targets.get(index), looks.get(index)) {
-            output::say(&words(began.elapsed().as_secs(), &format!("{came}{name}"), moved, look));
+            output::say(&words((now_ns - began_ns) / 1_000_000_000, &format!("{came}{name}"), moved, look));
         }
         if is_last {
             break;

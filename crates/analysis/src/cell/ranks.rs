@@ -249,7 +249,6 @@ fn gap(of_ranks: &[&Rep], cell: &str, planned: &Planned<'_>) -> Option<String> {
     let cell = planned.cells.get(cell);
     of_ranks.iter().find_map(|rep| match &rep.outcome {
         Outcome::Failed { reason } => Some(format!("rank {}: {reason}", rep.rank)),
-        Outcome::Interrupted => None,
         // As of one process: others that counted make no repetition of one that did not.
         Outcome::Complete | Outcome::Exhausted if cell.is_some_and(|cell| !counted_anything(cell, rep)) => {
             let why = match (errors(rep), &rep.outcome) {
@@ -259,7 +258,7 @@ fn gap(of_ranks: &[&Rep], cell: &str, planned: &Planned<'_>) -> Option<String> {
             };
             Some(format!("rank {}: {why}", rep.rank))
         }
-        Outcome::Complete | Outcome::Exhausted => None,
+        Outcome::Complete | Outcome::Exhausted | Outcome::Interrupted => None,
     })
 }
 
