@@ -76,7 +76,7 @@ fn leases(
     let mut leases = Vec::new();
     for slot in data.all() {
         let (target, store) = (&plan.targets[slot.target], stores.data(slot.target));
-        let is_local = open::local_root(&target.config).is_some();
+        let is_local = open::local_root(&target.config).is_some() && store.nfs_mount_point().is_none();
         let is_shared = target.config.capabilities().network
             || store.nfs_mount_point().is_some()
             || (is_local && matches!(claim, Claim::WithItsOthers(_)));

@@ -89,7 +89,11 @@ fn print(
         let looks: Vec<System> = machines.iter_mut().map(|machine| machine.look(took_ns)).collect();
         let after = counters.get();
         let per_s = |after: u64, before: u64| after.saturating_sub(before) as f64 * 1e9 / took_ns as f64;
-        let moved = Moved { bytes_per_s: per_s(after.1, before.1), ops_per_s: per_s(after.0, before.0) };
+        let moved = Moved {
+            wall_ns: took_ns,
+            bytes_per_s: per_s(after.1, before.1),
+            ops_per_s: per_s(after.0, before.0),
+        };
         (last_ns, before) = (now_ns, after);
         let index = target.load(Ordering::Relaxed).min(targets.len().saturating_sub(1));
         // Of the one that was measured before as well.
@@ -110,6 +114,8 @@ fn print(
 /// What the run moved.
 #[derive(Clone, Copy)]
 struct Moved {
+    /// Time in which it did, nanoseconds.
+    wall_ns: u64,
     bytes_per_s: f64,
     ops_per_s: f64,
 }
@@ -134,10 +140,8 @@ fn words(second: u64, target: &str, moved: Moved, system: &System) -> String {
                 .map(|bytes| figure(bytes as f64 * 1e3 / network.wall_ns as f64))
         },
     );
-    let wall_ns = device.map(|device| device.wall_ns).or(network.map(|network| network.wall_ns));
     let busy_ns: u64 = system.core_busy_ns.iter().sum();
-    // Of one reading: without a device or an interface a row is a second, more or less.
-    let cores = || figure(busy_ns as f64 / wall_ns.unwrap_or(EACH.as_nanos() as u64) as f64);
+    let cores = || figure(busy_ns as f64 / moved.wall_ns as f64);
     let cores = if system.core_busy_ns.is_empty() { "-".to_owned() } else { cores() };
     let free = system
         .memory_after
@@ -189,7 +193,7 @@ mod tests {
             memory_after: Some(memory),
             ..System::default()
         };
-        let moved = Moved { bytes_per_s: 5.02e8, ops_per_s: 1_004.0 };
+        let moved = Moved { wall_ns: 2_000_000_000, bytes_per_s: 5.02e8, ops_per_s: 1_004.0 };
         let row = words(7, "disk", moved, &system);
         let columns = |text: &str| text.split('|').map(str::len).collect::<Vec<_>>();
         assert_eq!(columns(&row), columns(NAMES), "{row}");

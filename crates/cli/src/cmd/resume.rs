@@ -70,8 +70,8 @@ fn interrupted(args: &RunArgs) -> Result<(Began, Interrupted), Failure> {
     };
     // How it is shown is asked anew: going on may happen in another terminal, or in none.
     *show = args.show;
-    (measure.quiet, measure.watch) =
-        ((measure.quiet || args.measure.quiet) && !args.measure.watch, args.measure.watch);
+    measure.watch = args.measure.watch;
+    measure.quiet = (measure.quiet || args.measure.quiet) && !measure.watch;
     measure.yes |= args.measure.yes;
     folder.parent().unwrap_or(Path::new("/")).clone_into(&mut measure.results);
     Ok((began, Interrupted { folder, record, more }))
