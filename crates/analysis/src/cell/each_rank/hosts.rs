@@ -32,7 +32,7 @@ pub(super) fn below(context: &Context<'_>, of_ranks: &[&Vec<&Rep>], members: &[M
     }
     let of_part = |own: &[usize]| {
         let of_rep = |of_rep: &&Vec<&Rep>| {
-            mean(&own.iter().map(|rank| share(&part, of_rep[*rank])).collect::<Option<Vec<_>>>()?)
+            mean(&own.iter().map(|rank| share(context, &part, of_rep[*rank])).collect::<Option<Vec<_>>>()?)
         };
         mean(&of_ranks.iter().map(of_rep).collect::<Option<Vec<_>>>()?)
     };
@@ -48,14 +48,13 @@ pub(super) fn below(context: &Context<'_>, of_ranks: &[&Vec<&Rep>], members: &[M
     Some(Flag::HostsBelow { hosts: below.iter().map(name).collect(), of: hosts.len() as u32, least })
 }
 
-/// What one process had of its part of the line, which `part` holds, by what the verdict is judged by.
-fn share(part: &Context<'_>, rep: &Rep) -> Option<f64> {
+/// What one process had of its part of the line, by what the verdict is judged by: `whole` holds the line of all, and `part` its own.
+fn share(whole: &Context<'_>, part: &Context<'_>, rep: &Rep) -> Option<f64> {
     let Some(job) = &part.cell.training else {
         let share = point_bps(part, rep) / part.line_bps()?;
         return share.is_finite().then_some(share);
     };
     // What its own accelerators were busy; that they would have waited for those of others is a question of all together.
     let busy = mean(&training::figures::utilizations(rep.trained.as_ref()?))?;
-    let ranks = f64::from(part.cell.ranks.unwrap_or(rep.ranks));
-    Some(busy * training::figures::demand_samples_per_s(job)? / (part.line_samples_per_s? * ranks))
+    Some(busy * training::figures::demand_samples_per_s(job)? / whole.line_samples_per_s?)
 }
