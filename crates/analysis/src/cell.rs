@@ -67,14 +67,16 @@ use crate::cell::repetitions::Repetitions;
 use crate::cell::system::SystemFigures;
 
 /// Every cell of a run with its figures, and with what follows for it from the cells beside it; of a search only those that
-/// were tried.
+/// were tried, or were to be and had no time.
 pub(crate) fn of_run(record: &RunRecord, lines: &Lines<'_>) -> Vec<CellSummary> {
     let run = &record.run;
     let mut cells = in_parts(&run.cells, |cell| cell_summary(record, lines, cell));
     if run.size.is_some() {
         // A search plans every value and tries a few: the rest were never meant to run, and rows of them would look like a run
         // that was cut.
-        cells.retain(|cell| !matches!(cell.measured, Measurement::NotRun { .. }));
+        let left = lines.end.map_or(&[][..], |end| &end.not_run);
+        let is_left = |cell: &CellSummary| left.iter().any(|one| one.cell == cell.cell.cell);
+        cells.retain(|cell| !matches!(cell.measured, Measurement::NotRun { .. }) || is_left(cell));
     }
     // Only now: a prediction needs the figures of all closed loops, which may stand behind the job in the scenario.
     training::beside::complete(record, &mut cells);

@@ -29,6 +29,10 @@ pub(crate) struct InputArgs {
     /// Leave out all targets but this one, e.g. --only s3; several times for several
     #[arg(long, value_name = "TARGET")]
     pub(crate) only: Vec<String>,
+    /// Whether some of its values are tried alone.
+    // Of the verb, and no option.
+    #[arg(skip)]
+    pub(crate) is_search: bool,
 }
 
 /// What stays of a need: `need.hold` of a scenario.

@@ -23,7 +23,7 @@ pub(crate) fn load(args: &InputArgs) -> Result<Loaded, Failure> {
     let source = source(args)?;
     let overrides = overrides(args);
     if is_scenario(&args.input) {
-        return resolve(&source, &overrides, &args.only);
+        return resolve(&source, &overrides, args);
     }
     let free_bytes = host::facts(std::slice::from_ref(&args.input)).paths[&args.input].free_bytes;
     // A need of checkpoints alone says itself how much is written.
@@ -31,7 +31,7 @@ pub(crate) fn load(args: &InputArgs) -> Result<Loaded, Failure> {
     let bounded = |count: u64, measure: &str| {
         let size = bounds::dataset(args, free_bytes, count).filter(|_| asks_rate).unwrap_or_default();
         let text = format!("{}{size}{measure}", source.text);
-        resolve(&Source { text, ..source.clone() }, &overrides, &args.only)
+        resolve(&Source { text, ..source.clone() }, &overrides, args)
     };
     // Twice: how long each repetition may take follows from the number of cells, which the first plan has.
     let loaded = bounded(1, "")?;
@@ -68,8 +68,9 @@ pub(crate) fn need(text: &str) -> Result<Need, Failure> {
     need.map_err(|error| Failure::usage(scenario::in_flags(&format!("error: {error}"))))
 }
 
-fn resolve(source: &Source, overrides: &[String], only: &[String]) -> Result<Loaded, Failure> {
-    let scenario = scenario::parse(source, overrides).only(only);
+fn resolve(source: &Source, overrides: &[String], args: &InputArgs) -> Result<Loaded, Failure> {
+    let scenario = scenario::parse(source, overrides).only(&args.only);
+    let scenario = if args.is_search { scenario.as_search() } else { scenario };
     let order = scenario.order_file().map(host::order);
     let facts = HostFacts { order, ..host::facts(&scenario.local_paths()) };
     let plan = scenario::resolve(&scenario, &facts).map_err(Failure::usage)?;

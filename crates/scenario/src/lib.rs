@@ -57,6 +57,8 @@ pub struct Scenario {
     reads_on: bool,
     /// The targets that were chosen; all where empty.
     only: Vec<String>,
+    /// Whether some of its values are tried alone.
+    is_search: bool,
 }
 
 /// Reads a scenario and applies `overrides`, each `table.key=value` with a value in TOML or plain text.
@@ -78,7 +80,7 @@ pub fn parse(source: &Source, overrides: &[String]) -> Scenario {
     // Where a whole statement is lost, resolving would report what follows from its absence as mistakes of
     // the user's.
     let reads_on = keeps_keys && syntax.len() == of_text;
-    Scenario { sources: sources.into(), written, problems, syntax, unreadable, reads_on, only: Vec::new() }
+    Scenario { sources: sources.into(), written, problems, syntax, unreadable, reads_on, only: Vec::new(), is_search: false }
 }
 
 /// Resolves a scenario on a machine.
@@ -89,7 +91,8 @@ pub fn parse(source: &Source, overrides: &[String]) -> Scenario {
 pub fn resolve(scenario: &Scenario, host: &HostFacts) -> Result<Plan, Diagnostics> {
     let mut problems = scenario.problems.clone();
     let plan = if scenario.reads_on {
-        resolve::plan(&scenario.name(), &scenario.written, host, &mut problems)
+        let of = resolve::Asked { name: &scenario.name(), is_search: scenario.is_search };
+        resolve::plan(of, &scenario.written, host, &mut problems)
     } else {
         None
     };
@@ -100,6 +103,12 @@ pub fn resolve(scenario: &Scenario, host: &HostFacts) -> Result<Plan, Diagnostic
 }
 
 impl Scenario {
+    /// The scenario as one of which some values are tried, found out one after the other: its budget need not have room for all.
+    #[must_use]
+    pub fn as_search(self) -> Self {
+        Self { is_search: true, ..self }
+    }
+
     /// The scenario as if its text had these targets alone; as it is where none is named. What names one of the others is then
     /// a mistake.
     #[must_use]

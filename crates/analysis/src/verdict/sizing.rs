@@ -1,5 +1,7 @@
 //! The edge that `size` searched: the last value that meets the target, and the first that misses it.
 
+use std::collections::BTreeMap;
+
 use feed::Interval;
 use record::axis::{self, Groups, alike, others};
 use record::{Axis, Cell, Datasets};
@@ -37,10 +39,22 @@ pub struct Sizing {
     pub threshold: f64,
     /// Values that were tried.
     pub tried: usize,
+    /// Values between the two sides, or beyond the only one, at which the search ended before it tried them: the edge may lie at any
+    /// of them. Absent of a search that came to its end.
+    pub untried: Option<Untried>,
     /// What each number of hosts that was tried got, from the fewest on; empty of other searches.
     pub scaling: Vec<Scaled>,
     /// Where more hosts got no more; absent where that was not seen, and of other searches.
     pub full: Option<Full>,
+}
+
+/// Values that were not tried, the least and the largest of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Untried {
+    /// The least.
+    pub from: u32,
+    /// The largest.
+    pub to: u32,
 }
 
 /// What so many hosts got together.
@@ -85,7 +99,7 @@ pub struct Edge {
 /// Why a cell of a search has no utilization.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoUtilization {
-    /// Its repetitions failed, or were not made.
+    /// Its repetitions failed.
     Unmeasured(Gap),
     /// The record holds no job.
     NoJob,
@@ -123,10 +137,11 @@ impl Edge {
 }
 
 impl Sizing {
-    /// Whether both sides were measured again, nothing forbids to rest on them, and the interval of neither reaches the
-    /// target.
+    /// Whether both sides were measured again and lie next to each other, nothing forbids to rest on them, and the interval of
+    /// neither reaches the target.
     pub fn is_sure(&self) -> bool {
-        self.meets.is_some() && self.misses.is_some() && self.doubt().is_none()
+        let is_found = self.meets.is_some() && self.misses.is_some() && self.untried.is_none();
+        is_found && self.doubt().is_none()
     }
 
     /// Why what is said of a side that was found may not hold; `None` where nothing was measured, too.
@@ -157,6 +172,10 @@ pub(crate) fn of(source: &Source<'_>, axis: &str) -> Vec<Sizing> {
     let rows = search_rows(cells, &planned, axis);
     let tried = |row: &Vec<SearchValue>| row.iter().map(|one| &cells.all[one.cell]).collect();
     let rows: Vec<Vec<&CellSummary>> = rows.iter().map(tried).collect();
+    let asked: Vec<&Cell> = run.cells.iter().collect();
+    let asked = search_rows(run, &asked, axis);
+    let row_of: BTreeMap<&str, &Vec<SearchValue>> =
+        asked.iter().flat_map(|row| row.iter().map(move |one| (run.cells[one.cell].cell.as_str(), row))).collect();
     let ways: Vec<(&str, Panel)> =
         rows.iter().map(|row| (row[0].cell.target.as_str(), Panel::of(row[0]))).collect();
     let on_hosts = run.team.as_ref().map_or(run.ranks, record::Team::machines) == run.ranks;
@@ -164,7 +183,8 @@ pub(crate) fn of(source: &Source<'_>, axis: &str) -> Vec<Sizing> {
         let of_target = ways.iter().filter(|(other, _)| other == target);
         let others: Vec<&Panel> = of_target.map(|(_, other)| other).collect();
         let demo = cells.targets.iter().any(|one| one.demo && one.name == *target);
-        sizing(row, axis, Place { apart: WayApart::of(way, &others), demo, on_hosts })
+        let asked = row_of.get(row[0].cell.cell.as_str()).map_or(&[][..], |row| row);
+        sizing(row, axis, Place { apart: WayApart::of(way, &others), demo, on_hosts, asked })
     };
     rows.iter().zip(&ways).filter_map(of_row).collect()
 }
@@ -233,23 +253,27 @@ fn may_differ(has_readers: bool, axis: Axis, prefetch_follows: bool) -> Vec<Axis
 }
 
 /// What a search was made on.
-struct Place {
+struct Place<'a> {
     apart: WayApart,
     demo: bool,
     on_hosts: bool,
+    /// All values that might have been tried, the easiest first.
+    asked: &'a [SearchValue],
 }
 
-fn sizing(cells: &[&CellSummary], axis: &str, place: Place) -> Option<Sizing> {
-    let Place { apart, demo, on_hosts } = place;
+fn sizing(cells: &[&CellSummary], axis: &str, place: Place<'_>) -> Option<Sizing> {
+    let Place { apart, demo, on_hosts, asked } = place;
     let first = cells.first()?;
     let threshold = first.cell.training.as_ref()?.threshold;
     let edges: Vec<Edge> = cells.iter().filter_map(|cell| edge(cell, axis)).collect();
-    let meets = |edge: &&Edge| edge.meets(threshold);
+    let is_met = |edge: &&Edge| edge.meets(threshold);
     // What misses once is not met behind it: storage that wavers at its edge feeds what it always fed.
-    let met = edges.iter().take_while(meets).count();
+    let met = edges.iter().take_while(is_met).count();
     let scaling = if Axis::named(axis) == Axis::Hosts { scaling(cells) } else { Vec::new() };
     let misses = edges.get(met).cloned();
+    let meets = met.checked_sub(1).and_then(|last| edges.get(last).cloned());
     Some(Sizing {
+        untried: untried(asked, meets.as_ref(), misses.as_ref()),
         target: first.cell.target.clone(),
         engine: first.engine_label(),
         apart,
@@ -260,9 +284,18 @@ fn sizing(cells: &[&CellSummary], axis: &str, place: Place) -> Option<Sizing> {
         full: misses.as_ref().and_then(|edge| full(&scaling, edge.value)),
         scaling,
         misses,
-        meets: met.checked_sub(1).and_then(|last| edges.get(last).cloned()),
+        meets,
         threshold,
     })
+}
+
+/// What lies between the two sides of an edge, or beyond the one that was found.
+fn untried(asked: &[SearchValue], meets: Option<&Edge>, misses: Option<&Edge>) -> Option<Untried> {
+    let place = |edge: &Edge| asked.iter().position(|one| one.value == edge.value);
+    let from = meets.and_then(place).map_or(0, |met| met + 1);
+    let to = misses.and_then(place).unwrap_or(asked.len());
+    let between = || asked.get(from..to).into_iter().flatten().map(|one| one.value);
+    Some(Untried { from: between().min()?, to: between().max()? })
 }
 
 /// Fresh repetitions count where there are any, and those that failed miss.
@@ -276,10 +309,11 @@ fn edge(cell: &CellSummary, axis: &str) -> Option<Edge> {
             let au = training.map(|training| training.au).ok_or(NoUtilization::NoJob);
             (au, training.and_then(|training| training.least_au), grave(figures).cloned())
         }
-        Measurement::Failed { reason, .. } | Measurement::NotRun { reason } => {
+        Measurement::Failed { reason, .. } => {
             (Err(NoUtilization::Unmeasured(reason.clone())), None, None)
         }
-        Measurement::Operations(_) => return None,
+        // What had no time is on no side.
+        Measurement::Operations(_) | Measurement::NotRun { .. } => return None,
     };
     Some(Edge { value, cell: cell.cell.cell.clone(), au, least_au, doubt })
 }
@@ -417,6 +451,45 @@ mod tests {
     fn what_is_met_behind_a_miss_was_luck() {
         let (found, _) = searched(&[(8, 0.99), (12, 0.89), (14, 0.91)], &[]);
         assert_eq!(found[0].meets.as_ref().unwrap().value, 8);
+    }
+
+    #[test]
+    fn a_search_that_ended_before_its_edge_is_not_sure_of_it() {
+        let again = [(8, [0.99, 0.989, 0.991]), (32, [0.5, 0.501, 0.499])];
+        let (found, _) = searched(&[(8, 0.99), (32, 0.5)], &again);
+        let one = &found[0];
+        assert_eq!((one.untried, one.doubt()), (Some(Untried { from: 9, to: 31 }), None));
+        assert!(!one.is_sure());
+        let untried = |tried: &[(u32, f64)]| searched(tried, &[]).0[0].untried;
+        assert_eq!(untried(&[(8, 0.99), (16, 0.99)]), Some(Untried { from: 17, to: 32 }));
+        assert_eq!(untried(&[(8, 0.5)]), Some(Untried { from: 1, to: 7 }));
+        assert_eq!([untried(&[(1, 0.5)]), untried(&[(32, 0.99)]), untried(&[(8, 0.99), (9, 0.5)])], [None; 3]);
+    }
+
+    #[test]
+    fn a_row_that_had_no_time_is_said_to_be_untried() {
+        let mut builder = Builder::new();
+        builder.run.size = Some("accelerators".to_owned());
+        for (name, accelerators, block_bytes) in [("a1", 1, 4096), ("a2", 2, 4096), ("b1", 1, 8192), ("b2", 2, 8192)] {
+            builder.cell(name, "disk", 8);
+            builder.edit_cell(name, cell_of_job);
+            builder.edit_cell(name, |cell| {
+                cell.block_bytes = block_bytes;
+                cell.training.as_mut().unwrap().accelerators = accelerators;
+            });
+        }
+        builder.push(job_rep("a1", 0, Stall { storage: 0.5, ..Stall::default() }, 4.0));
+        let mut record = builder.record();
+        for line in &mut record.lines {
+            if let record::Line::End(end) = line {
+                let reason = "budget".to_owned();
+                end.not_run.push(record::NotRun { cell: "b1".to_owned(), repetitions: 1, reason });
+            }
+        }
+        let summary = summarise(&record);
+        let found: Vec<_> = summary.sizings.iter().map(|one| (one.tried, one.misses.is_some(), one.untried)).collect();
+        assert_eq!(found, [(1, true, None), (0, false, Some(Untried { from: 1, to: 2 }))]);
+        assert_eq!(summary.cells.len(), 2, "what is left has a row that says why");
     }
 
     /// Every reader of shards has a stream of its own, so that streams follow the readers.

@@ -173,17 +173,11 @@ fn widened(args: &SizeArgs) -> Result<Loaded, Failure> {
         Find::Depth => "load.queue_depth".to_owned(),
         find => format!("training.{}", find.axis()),
     };
-    let budget_ns = load::load(&training)?.plan.measure.budget_ns;
-    // The budget is for the values that are tried. As one of a run it would have to have room for all that may be.
-    let unbounded = budget_ns.map(|_| "measure.budget=\"720h\"".to_owned());
-    let widened = [format!("{key}=[{}]", values.join(", "))].into_iter().chain(unbounded);
-    let mut loaded = load::load(&with(&training, widened.collect()))?;
-    loaded.plan.measure.budget_ns = budget_ns;
-    Ok(loaded)
+    load::load(&with(&training, vec![format!("{key}=[{}]", values.join(", "))]))
 }
 
 fn as_training(input: &InputArgs) -> InputArgs {
-    with(input, vec!["load.mode=\"training\"".to_owned()])
+    InputArgs { is_search: true, ..with(input, vec!["load.mode=\"training\"".to_owned()]) }
 }
 
 fn with(input: &InputArgs, more: Vec<String>) -> InputArgs {

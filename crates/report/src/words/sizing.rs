@@ -1,6 +1,6 @@
 //! The edge that `size` searched.
 
-use analysis::{Edge, EdgeDoubt, NoUtilization, Sizing};
+use analysis::{Edge, EdgeDoubt, NoUtilization, Sizing, Untried};
 use feed::{Interval, counted_noun, format_bps};
 
 use super::share::percent;
@@ -36,7 +36,7 @@ pub(crate) fn sentence(of: &Sizing) -> String {
         }
         (None, Some(missed)) => {
             let target = of.threshold * 100.0;
-            format!("not even {}: {target:.1} % wanted, {}", noun(of, missed.value), reached(missed))
+            format!("{}: {target:.1} % wanted, {}", none(of, missed.value), reached(missed))
         }
         (None, None) => "nothing was measured".to_owned(),
     };
@@ -46,7 +46,9 @@ pub(crate) fn sentence(of: &Sizing) -> String {
         let (from, to) = (noun(of, full.from), noun(of, full.to));
         format!("; full from {from} on, at {}: {to} got no more", format_bps(full.bps))
     });
-    format!("{found}{doubt}{full}; {} tried", counted_noun(of.tried as u64, "value"))
+    let cut = of.untried.map(|untried| format!("; the search ended before it tried {}", values(untried)));
+    let tried = counted_noun(of.tried as u64, "value");
+    format!("{found}{doubt}{full}; {tried} tried{}", cut.unwrap_or_default())
 }
 
 /// The same without figures: `feeds 21 accelerators, not 22`.
@@ -55,13 +57,26 @@ pub(crate) fn finding(of: &Sizing) -> String {
         (Some(met), Some(missed)) => format!("{}, not {}", claim(of, met.value), missed.value),
         (Some(met), None) if is_fed(of) => format!("feeds at least {}, the most tried", noun(of, met.value)),
         (Some(met), None) => format!("{}, the least tried", claim(of, met.value)),
-        (None, Some(missed)) => format!("not even {}", noun(of, missed.value)),
+        (None, Some(missed)) => none(of, missed.value),
         (None, None) => "nothing was measured".to_owned(),
     };
     let full = of.full.map_or_else(String::new, |full| {
         format!("; full from {} on, at {}", full.from, format_bps(full.bps))
     });
-    if of.doubt().is_none() { format!("{found}{full}") } else { format!("{found}{full}; not sure") }
+    let unsure = if of.doubt().is_some() { "; not sure" } else { "" };
+    let cut = of.untried.map(|untried| format!("; {} untried", values(untried)));
+    format!("{found}{full}{unsure}{}", cut.unwrap_or_default())
+}
+
+/// `not even 1 accelerator`; of a search that ended before it tried easier values, `not 8 accelerators`.
+fn none(of: &Sizing, missed: u32) -> String {
+    format!("{} {}", if of.untried.is_none() { "not even" } else { "not" }, noun(of, missed))
+}
+
+/// `9 to 31`.
+fn values(untried: Untried) -> String {
+    let Untried { from, to } = untried;
+    if from == to { from.to_string() } else { format!("{from} to {to}") }
 }
 
 /// Why nothing may rest on one side of an edge.
@@ -163,6 +178,7 @@ mod tests {
             misses,
             threshold: 0.9,
             tried: 5,
+            untried: None,
             scaling: Vec::new(),
             full: None,
         }
@@ -190,6 +206,20 @@ mod tests {
         let none = sizing("accelerators", None, Some(edge(1, 0.5, 0.0)));
         assert!(sentence(&none).starts_with("not even 1 accelerator: 90.0 % wanted, AU 50.0"));
         assert_eq!(finding(&sizing("prefetch", None, None)), "nothing was measured");
+    }
+
+    #[test]
+    fn a_search_that_ended_before_its_edge_says_between_which_values_it_lies() {
+        let cut = |meets, misses, from, to| Sizing {
+            untried: Some(Untried { from, to }),
+            ..sizing("accelerators", meets, misses)
+        };
+        let both = cut(Some(edge(8, 0.99, 0.001)), Some(edge(32, 0.5, 0.001)), 9, 31);
+        assert_eq!(finding(&both), "feeds 8 accelerators, not 32; 9 to 31 untried");
+        assert!(sentence(&both).ends_with("; 5 values tried; the search ended before it tried 9 to 31"));
+        let missed = cut(None, Some(edge(2, 0.5, 0.001)), 1, 1);
+        assert_eq!(finding(&missed), "not 2 accelerators; 1 untried");
+        assert!(sentence(&missed).starts_with("not 2 accelerators: 90.0 % wanted"));
     }
 
     /// A storage that gives 50 MB/s, and hosts that need 20 MB/s each.

@@ -89,6 +89,8 @@ pub(super) struct Run<'a> {
     pub(super) measure: &'a Measure,
     /// The lists that multiply cells.
     pub(super) lists: &'a [List],
+    /// Whether some of the cells are tried alone.
+    pub(super) is_search: bool,
 }
 
 impl Run<'_> {
@@ -113,12 +115,12 @@ impl Run<'_> {
             }
             // A budget in which not one round fits would end in a verdict on the cells that happened to
             // come first.
-            Some(budget_ns) if round_ns > u128::from(budget_ns) => {
+            Some(budget_ns) if round_ns > u128::from(budget_ns) && !self.is_search => {
                 let (once, budget) = (duration(round_ns), format_duration_ns(budget_ns));
                 Problem::new(format!("{sum}; once each takes {once}, and the budget is {budget}"))
                     .help("write a longer measure.budget, shorter lists, or a shorter measure.duration")
             }
-            None if total_ns > RUN_NS_MAX => Problem::new(format!("{sum}; no run lasts more than 30 days"))
+            None if total_ns > RUN_NS_MAX && !self.is_search => Problem::new(format!("{sum}; no run lasts more than 30 days"))
                 .help("write shorter lists, fewer repetitions, or a shorter measure.duration"),
             _ => return,
         };

@@ -56,9 +56,18 @@ use crate::written::Document;
 
 pub(crate) use network::config as network_config;
 
+/// What is resolved.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// Name of the scenario.
+    pub(crate) name: &'a str,
+    /// Whether some of its cells are tried alone.
+    pub(crate) is_search: bool,
+}
+
 /// Resolves a scenario. The plan is valid only when no problem was reported.
 pub(crate) fn plan(
-    name: &str,
+    asked: Asked<'_>,
     written: &Document,
     host: &HostFacts,
     problems: &mut Problems,
@@ -66,7 +75,7 @@ pub(crate) fn plan(
     // The need comes first, since samples, jobs and lines take their defaults from it.
     let need = need::resolve(written, problems);
     if let Some(need) = need.as_ref().filter(|need| !need.asks_rate()) {
-        return checkpoints_alone::plan(name, written, need.clone(), host, problems);
+        return checkpoints_alone::plan(asked.name, written, need.clone(), host, problems);
     }
     let devices = device::Devices::of(written, host);
     let tasks = task::tasks(written, (asks(&written.need), need::place_of_writes(&written.need)));
@@ -93,7 +102,7 @@ pub(crate) fn plan(
         limits::disk(&usable, datasets, &written.dataset, host, problems);
         limits::devices(written, datasets, host, problems);
     }
-    let asked = checkpoint::CheckpointInput {
+    let saved = checkpoint::CheckpointInput {
         written,
         need: need.as_ref(),
         load: load.as_ref(),
@@ -101,7 +110,7 @@ pub(crate) fn plan(
         dataset_bytes: datasets.as_ref().map_or(0, dataset::Datasets::bytes_to_write),
         host,
     };
-    let checkpoints = checkpoint::resolve(&asked, measure.as_ref(), problems);
+    let checkpoints = checkpoint::resolve(&saved, measure.as_ref(), problems);
     let parts = datasets.as_ref().zip(load.as_ref());
     // A wrong `measure` has been reported, so that this plan never runs; any seed lets the rest be checked.
     let seed = measure.as_ref().map_or(0, |measure| measure.seed);
@@ -113,7 +122,8 @@ pub(crate) fn plan(
     if let (Some(specs), Some(cells)) = (&specs, &cells) {
         if let (Some((datasets, load)), Some(measure)) = (parts, &measure) {
             let lists = cells::lists(&usable, datasets, load);
-            amounts::Run { written: &written.measure, cells, specs, measure, lists: &lists }
+            let is_search = asked.is_search;
+            amounts::Run { written: &written.measure, cells, specs, measure, lists: &lists, is_search }
                 .refuse_long(problems);
         }
         training::refuse_parts(written, specs, cells, problems);
@@ -138,7 +148,7 @@ pub(crate) fn plan(
     };
     tiers?;
     let work = work::Work { need, datasets: specs?, cells: cells?, measure: measure? };
-    Some(work.on(targets, (name, written), gate?))
+    Some(work.on(targets, (asked.name, written), gate?))
 }
 
 /// Refuses jobs that the data do not go with.
