@@ -441,9 +441,10 @@ impl<'a> Ways<'a> {
 
 /// Readers by the batches that they hold ahead: what a job takes of its client; 0 for other loads.
 fn held_ahead(cell: &record::Cell) -> u64 {
-    cell.training
-        .as_ref()
-        .map_or(0, |job| u64::from(job.readers.unwrap_or(cell.queue_depth)) * u64::from(job.prefetch.max(1)))
+    cell.training.as_ref().map_or(0, |job| {
+        let readers = job.readers.map_or(cell.queue_depth, |readers| readers.saturating_mul(job.fetches));
+        u64::from(readers) * u64::from(job.prefetch.max(1))
+    })
 }
 
 fn shallowest_that_clears<'a>(pool: &[Candidate<'a>]) -> Option<Candidate<'a>> {

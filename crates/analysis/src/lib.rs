@@ -53,7 +53,7 @@ pub use cell::ranks::{Ranks, TeamFacts, fold_ranks};
 pub use cell::rate::Rate;
 pub use cell::slow_rank::{SLOW_BELOW, SlowBy, SlowRank, SlowRanks};
 pub use cell::system::{
-    CoreFigures, DeviceFigures, MemoryFigures, Pressure, Reconciliation, SystemFigures, Traffic,
+    CoreFigures, DeviceFigures, GpuFigures, MemoryFigures, Pressure, Reconciliation, SystemFigures, Traffic,
 };
 pub use cell::training::bound::Bound;
 pub use cell::training::closed_loops::ClosedLoops;
@@ -92,7 +92,7 @@ pub use summary::{Summary, choose_cell, lines, summarise};
 pub use verdict::checkpoint_verdict::{CheckpointCause, CheckpointPart, CheckpointVerdict, Doubt};
 pub use verdict::read_verdict::ReadVerdict;
 pub use verdict::scope::{Evidence, LoadScope, Scope};
-pub use verdict::sizing::{Edge, EdgeDoubt, Full, NoUtilization, Scaled, SearchValue, Sizing, search_rows};
+pub use verdict::sizing::{Edge, EdgeDoubt, Full, NoUtilization, Scaled, SearchValue, Sizing, Untried, search_rows};
 pub use verdict::tiers::{BelowKnown, CacheBelow, CacheTier, NamesKnown, PageCacheKnown, TierKnown};
 pub use verdict::{
     Cause, ClearsOtherwise, Condition, NoLine, NoVerdict, NothingMeasured, Played, Unjudged, Unreached,

@@ -188,7 +188,7 @@ pub(crate) fn local_folder(config: &BackendConfig) -> Option<SharedStore> {
 /// A local folder that may be written to; `None` for every other target.
 pub(crate) fn local_root(config: &BackendConfig) -> Option<&Path> {
     match config {
-        BackendConfig::File { root } => Some(root),
+        BackendConfig::File { root, .. } => Some(root),
         BackendConfig::Null
         | BackendConfig::Device { .. }
         | BackendConfig::Nfs(_)
@@ -212,9 +212,17 @@ fn untimed(config: &BackendConfig) -> Engine {
 fn store(config: &BackendConfig, engine: Engine) -> Result<SharedStore, StoreError> {
     Ok(match (config, engine) {
         (BackendConfig::Null, _) => Arc::new(NullStore::default()),
-        (BackendConfig::File { root }, Engine::IoUring) => Arc::new(FileStore::uring(root)),
-        (BackendConfig::File { root }, Engine::Mmap) => Arc::new(FileStore::mmap(root)),
-        (BackendConfig::File { root }, _) => Arc::new(FileStore::pread(root)),
+        (BackendConfig::File { root, open_files }, engine) => {
+            let store = match engine {
+                Engine::IoUring => FileStore::uring(root),
+                Engine::Mmap => FileStore::mmap(root),
+                _ => FileStore::pread(root),
+            };
+            Arc::new(match open_files {
+                Some(files) => store.with_open_files_max(*files),
+                None => store,
+            })
+        }
         (BackendConfig::Device { path }, Engine::IoUring) => Arc::new(FileStore::uring_device(path)),
         (BackendConfig::Device { path }, Engine::Mmap) => Arc::new(FileStore::mmap_device(path)),
         (BackendConfig::Device { path }, _) => Arc::new(FileStore::pread_device(path)),

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use backend::{Clock, SharedStore};
 use engine::{Live, Progress as Counters};
-use record::System;
+use record::{Gpu, System};
 
 use crate::output;
 
@@ -25,6 +25,9 @@ const EACH: Duration = Duration::from_secs(1);
 const PAGE: u64 = 20;
 
 const NAMES: &str = "    s  target          MB/s    ops/s |     r/s   rMB/s   r ms |     w/s   wMB/s   w ms | in MB/s  out MB/s | cores  free GB";
+
+/// Where the machine has any.
+const GPU_NAMES: &str = " | gpu % in MB/s  out MB/s";
 
 /// Rows that are printed until they are ended; by default none.
 #[derive(Clone, Default)]
@@ -100,7 +103,8 @@ fn print(
         let came = if index == measured { "" } else { ">" };
         measured = index;
         if row % PAGE == 0 {
-            output::say(NAMES);
+            let has_gpus = looks.iter().any(|look| !look.gpus.is_empty());
+            output::say(&format!("{NAMES}{}", if has_gpus { GPU_NAMES } else { "" }));
         }
         if let (Some((name, _)), Some(look)) = (targets.get(index), looks.get(index)) {
             output::say(&words((now_ns - began_ns) / 1_000_000_000, &format!("{came}{name}"), moved, look));
@@ -147,10 +151,24 @@ fn words(second: u64, target: &str, moved: Moved, system: &System) -> String {
         .memory_after
         .map_or_else(|| "-".to_owned(), |memory| figure(memory.available_bytes as f64 / 1e9));
     let [moved_mb, ops] = [moved.bytes_per_s / 1e6, moved.ops_per_s].map(figure);
+    let gpus = if system.gpus.is_empty() { String::new() } else { format!(" | {}", gpus(&system.gpus)) };
     format!(
         "{second:>5}  {target:<12.12} {moved_mb:>7} {ops:>8} | {reads:>7} {read:>7} {read_ms:>6} | {writes:>7} {written:>7} {write_ms:>6} | \
-         {received:>7} {sent:>9} | {cores:>5} {free:>8}"
+         {received:>7} {sent:>9} | {cores:>5} {free:>8}{gpus}"
     )
+}
+
+/// The busiest of the GPUs, and what all of them moved over PCIe.
+fn gpus(gpus: &[Gpu]) -> String {
+    let busy = gpus.iter().filter_map(|gpu| gpu.busy_permille).max();
+    let busy = busy.map_or_else(|| "-".to_owned(), |permille| figure(f64::from(permille) / 10.0));
+    let moved = |of: fn(&Gpu) -> Option<u64>| {
+        let per_s: Option<f64> =
+            gpus.iter().map(|gpu| Some(of(gpu)? as f64 * 1e3 / gpu.wall_ns.max(1) as f64)).sum();
+        per_s.map_or_else(|| "-".to_owned(), figure)
+    };
+    let [received, sent] = [moved(|gpu| gpu.received_bytes), moved(|gpu| gpu.sent_bytes)];
+    format!("{busy:>5} {received:>7} {sent:>9}")
 }
 
 /// Three digits, more or less.
@@ -205,6 +223,17 @@ mod tests {
                 "1.30", "25.3"
             ]
         );
+        let gpu = |busy_permille, received_bytes| Gpu {
+            busy_permille,
+            received_bytes,
+            sent_bytes: Some(5_000_000),
+            wall_ns: 1_000_000_000,
+            ..Gpu::default()
+        };
+        let with = System { gpus: vec![gpu(Some(617), Some(3_000_000_000)), gpu(None, None)], ..system };
+        let row = words(7, "disk", moved, &with);
+        assert_eq!(columns(&row), columns(&format!("{NAMES}{GPU_NAMES}")), "{row}");
+        assert!(row.ends_with("|  61.7       -      10.0"), "{row}");
         let unknown = words(8, "bucket", moved, &System::default());
         assert_eq!(unknown.split_whitespace().filter(|word| *word == "-").count(), 10, "{unknown}");
     }

@@ -297,6 +297,7 @@ fn training(load: &plan::Load) -> Option<record::Training> {
         compute_ns: training.compute_ns,
         fetch: training.fetch.name().to_owned(),
         readers,
+        fetches: training.fetches,
         prefetch: training.prefetch,
         barrier: training.barrier,
         decode: training.decode.map(|decode| decode.work.name().to_owned()),

@@ -129,6 +129,7 @@ struct JobShape {
     compute_ns: u64,
     /// `None` where the reads share the queue.
     readers: Option<u32>,
+    fetches: u32,
     prefetch: u32,
     barrier: bool,
 }
@@ -139,8 +140,8 @@ impl JobShape {
             Fetch::Readers { count } => Some(count),
             Fetch::Shared => None,
         };
-        let Training { accelerators, batch, compute_ns, prefetch, barrier, .. } = *training;
-        Self { accelerators, batch, compute_ns, readers, prefetch, barrier }
+        let Training { accelerators, batch, compute_ns, fetches, prefetch, barrier, .. } = *training;
+        Self { accelerators, batch, compute_ns, readers, fetches, prefetch, barrier }
     }
 }
 

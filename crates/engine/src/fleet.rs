@@ -245,11 +245,12 @@ impl Fleet {
             ended.is_ok && self.job.decoding == Decoding::Elsewhere && !self.job.is_streamed();
         let is_whole = match &mut self.fetchers {
             Fetchers::Readers(readers) => {
-                if ended.is_ok && u64::from(position.op) + 1 < self.job.ops_per_sample {
-                    readers.next_op(&self.job, id, done_ns);
+                let Some(is_whole) =
+                    readers.op_done(&self.job, id, (position.sample, ended.is_ok), done_ns)
+                else {
                     return false;
-                }
-                ended.is_ok
+                };
+                is_whole
             }
             Fetchers::Shared(shared) => {
                 if !is_handed_over {
@@ -334,7 +335,7 @@ impl Fleet {
     fn issue(&mut self) -> Option<Next> {
         let (index, position, free_ns) = match &mut self.fetchers {
             Fetchers::Readers(readers) => {
-                let (index, reader) = readers.next()?;
+                let (index, reader) = readers.next(&self.job)?;
                 let (batch, sample, op) = (reader.batch, reader.sample, reader.op);
                 (index, Position { accelerator: 0, batch, sample, op }, reader.free_ns)
             }

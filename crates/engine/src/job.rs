@@ -130,10 +130,7 @@ fn decoders(
         return Err(RepError::Decoder { work: decode.work.name(), largest_bytes });
     }
     // PyTorch's readers decode in their own processes, so as many as there are, but no more than cores can run.
-    let threads = decode.threads.unwrap_or(match training.fetch {
-        Fetch::Readers { count } => spec.cores.min(training.accelerators.saturating_mul(count)),
-        Fetch::Shared => spec.cores,
-    });
+    let threads = decode.threads.unwrap_or(spec.cores.min(training.reads_max().unwrap_or(u32::MAX)));
     Ok(Decoders::new(decode.work, stand_in, threads, spec.cell.queue_depth))
 }
 

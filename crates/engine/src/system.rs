@@ -1,6 +1,7 @@
 //! What the whole machine did while a window was open: the device below, the network, the processors, the memory.
 
 mod counters;
+mod gpu;
 mod network;
 mod nfs;
 mod parse;
@@ -13,6 +14,7 @@ use backend::SharedStore;
 use record::{Memory, System};
 
 use counters::DeviceCounters;
+use gpu::{GpuReading, GpuSource};
 use network::{NetworkCounters, NetworkSource};
 use nfs::{NfsCounters, NfsSource};
 
@@ -50,6 +52,7 @@ pub(crate) struct Sources {
     process_io: Option<Text>,
     stat: Option<Text>,
     meminfo: Option<Text>,
+    gpus: Option<GpuSource>,
 }
 
 impl Sources {
@@ -62,6 +65,7 @@ impl Sources {
             process_io: Text::open("/proc/self/io"),
             stat: Text::open("/proc/stat"),
             meminfo: Text::open("/proc/meminfo"),
+            gpus: GpuSource::open(),
         };
         // The first reading of a large `/proc` file grows its buffer, which is an allocation.
         sources.read();
@@ -79,7 +83,8 @@ impl Sources {
             read(&mut self.stat, |stat| Some((parse::core_busy_ns(stat), parse::steal_ns(stat))))
                 .unwrap_or_default();
         let memory = read(&mut self.meminfo, parse::memory);
-        Reading { device, network, nfs, process_read_bytes, core_busy_ns, steal_ns, memory }
+        let gpus = self.gpus.as_mut().map(GpuSource::read).unwrap_or_default();
+        Reading { device, network, nfs, process_read_bytes, core_busy_ns, steal_ns, memory, gpus }
     }
 
     /// Bytes that storage has delivered to this process so far, alone.
@@ -104,6 +109,11 @@ impl Sources {
             network: network(),
             // They are looked for outside the window.
             others: Vec::new(),
+            gpus: self
+                .gpus
+                .as_ref()
+                .map(|gpus| gpus.between(&before.gpus, &after.gpus, wall_ns))
+                .unwrap_or_default(),
             nfs_mount: after.nfs.zip(before.nfs).and_then(|(after, before)| after.since(&before)),
         }
     }
@@ -144,6 +154,7 @@ pub(crate) struct Reading {
     /// Time stolen by the hypervisor, all processors.
     pub(crate) steal_ns: Option<u64>,
     memory: Option<Memory>,
+    gpus: Vec<GpuReading>,
 }
 
 impl Reading {
@@ -260,6 +271,7 @@ mod tests {
             process_io: None,
             stat: None,
             meminfo: None,
+            gpus: None,
         };
         let before = Reading { device: Some(COUNTERS), process_read_bytes: Some(5), ..Reading::default() };
         let after = Reading { process_read_bytes: Some(9), ..Reading::default() };

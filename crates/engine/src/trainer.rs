@@ -88,15 +88,12 @@ impl Train {
             job.training.spin_ns = 0;
         }
         let all = job.training.accelerators;
-        let readers = match job.training.fetch {
-            Fetch::Readers { count } => Some(all.saturating_mul(count)),
-            Fetch::Shared => None,
-        };
+        let reads = job.training.reads_max();
         // One group means one lock for all threads; several mean that a thread sees its own accelerators alone. What
         // cannot be split is one group: a barrier, a checkpoint, readers that share threads.
         let groups = match cell.engine.depth_per_thread_max() {
             _ if job.training.barrier || cell.job_checkpoints.is_some() => 1,
-            1 if readers == Some(cell.threads) => all,
+            1 if reads == Some(cell.threads) => all,
             1 => 1,
             _ => cell.threads,
         };
@@ -136,7 +133,8 @@ impl Train {
         let Fetch::Readers { count } = self.job.training.fetch else { return None };
         let groups = self.groups.len() as u32;
         let members = Members { first: thread, stride: groups };
-        let own = members.count(self.job.training.accelerators).saturating_mul(count);
+        let each = count.saturating_mul(self.job.training.fetches);
+        let own = members.count(self.job.training.accelerators).saturating_mul(each);
         (groups > 1 && self.threads == 1).then_some(own.max(1))
     }
 

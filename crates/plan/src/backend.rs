@@ -17,6 +17,9 @@ pub enum BackendConfig {
     File {
         /// The folder under test. feedline writes only into a marked folder below it.
         root: PathBuf,
+        /// Files that are held open at most, where blocks of them are read: the size of a loader's cache of handles. As many as the
+        /// process may have where absent.
+        open_files: Option<u32>,
     },
     /// A block device as a whole, only ever read.
     Device {
@@ -162,6 +165,7 @@ impl BackendConfig {
     /// Settings that differ from the plainest, as name and value, for people. None of them is a secret.
     pub fn words(&self) -> Vec<(&'static str, String)> {
         match self {
+            Self::File { open_files: Some(files), .. } => vec![("open files", files.to_string())],
             Self::Null | Self::File { .. } | Self::Device { .. } => Vec::new(),
             Self::Nfs(config) => config.words(),
             Self::S3(config) => config.words(),
@@ -225,7 +229,7 @@ impl BackendConfig {
     fn place(&self) -> Option<([String; 2], String)> {
         let [kind, server, path] = match self {
             Self::Null | Self::Device { .. } => return None,
-            Self::File { root } => {
+            Self::File { root, .. } => {
                 // A relative path may lie anywhere, and is compared with other relative ones alone.
                 ["path".to_owned(), root.is_absolute().to_string(), root.to_string_lossy().into_owned()]
             }
@@ -317,7 +321,7 @@ mod tests {
     use crate::{Addresses, NfsConfig};
 
     fn folder(root: &str) -> BackendConfig {
-        BackendConfig::File { root: PathBuf::from(root) }
+        BackendConfig::File { root: PathBuf::from(root), open_files: None }
     }
 
     fn export(host: &str, path: &str) -> BackendConfig {

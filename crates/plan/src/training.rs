@@ -15,6 +15,8 @@ pub struct Training {
     pub compute_ns: u64,
     /// Who fetches batches.
     pub fetch: Fetch,
+    /// Reads of its batch that one reader has under way, at most; at least 1.
+    pub fetches: u32,
     /// Batches of an accelerator that are fetched or ready while it computes, the one that it takes next included; at 0 a
     /// batch is fetched once it is waited for.
     pub prefetch: u32,
@@ -41,7 +43,7 @@ pub struct Training {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fetch {
     /// Readers as PyTorch's `DataLoader` has them: batch `b` is fetched by reader `b mod count`, one sample after the
-    /// other, each decoded before the next is read.
+    /// other, each decoded before the next is read. With `fetches` of a job above 1, so many at once.
     Readers {
         /// Readers of each accelerator.
         // Blocking readers, as MLPerf's loaders have them: a depth above accelerators times readers is
@@ -136,6 +138,7 @@ impl Training {
             batch,
             compute_ns,
             fetch: Fetch::Shared,
+            fetches: 1,
             prefetch: 2,
             barrier: false,
             decode: None,
@@ -144,6 +147,16 @@ impl Training {
             spin_ns: 0,
             threshold: 0.9,
             price_per_hour: None,
+        }
+    }
+
+    /// Reads that the readers of all accelerators have under way, at most; `None` where the reads share the queue depth.
+    pub fn reads_max(&self) -> Option<u32> {
+        match self.fetch {
+            Fetch::Readers { count } => {
+                Some(self.accelerators.saturating_mul(count).saturating_mul(self.fetches))
+            }
+            Fetch::Shared => None,
         }
     }
 

@@ -74,6 +74,8 @@ pub enum Axis {
     Accelerators,
     /// Who fetches its batches: readers of each accelerator, or all reads from one depth.
     Readers,
+    /// Reads of one reader under way.
+    Fetches,
     /// Batches asked for ahead.
     Prefetch,
     /// Threads that decode.
@@ -138,6 +140,7 @@ pub const WAY: Axes = &[
     Axis::FileAdvice,
     Axis::Pages,
     Axis::Readers,
+    Axis::Fetches,
     Axis::Prefetch,
     Axis::DecodeThreads,
 ];
@@ -159,6 +162,7 @@ pub const ENGINES_AT_ANY_DEPTH: Axes = &[
     Axis::Depth,
     Axis::Streams,
     Axis::Readers,
+    Axis::Fetches,
     Axis::Prefetch,
     Axis::DecodeThreads,
 ];
@@ -223,6 +227,7 @@ pub const PREDICTION: Axes = &[
     Axis::Job,
     Axis::Accelerators,
     Axis::Readers,
+    Axis::Fetches,
     Axis::Prefetch,
     Axis::DecodeThreads,
     Axis::Checkpoint,
@@ -256,6 +261,7 @@ pub const SHARDS: Axes = &[
 /// What may differ where ways to fetch the batches of a job are compared: readers, prefetch, and what follows from them.
 pub const FETCH: Axes = &[
     Axis::Readers,
+    Axis::Fetches,
     Axis::Prefetch,
     Axis::Depth,
     Axis::Threads,
@@ -268,7 +274,7 @@ pub const FETCH: Axes = &[
 /// the engine does from the target.
 // In the order in which articles take them, which decides between two that gain the same.
 pub const STEPS: Axes =
-    &[Axis::Layout, Axis::Target, Axis::Tier, Axis::Readers, Axis::Prefetch, Axis::DecodeThreads];
+    &[Axis::Layout, Axis::Target, Axis::Tier, Axis::Readers, Axis::Fetches, Axis::Prefetch, Axis::DecodeThreads];
 
 /// What may differ between a job with checkpoints and the same without.
 pub const WITHOUT_CHECKPOINTS: Axes = &[Axis::Checkpoint];
@@ -368,7 +374,7 @@ impl Datasets for Run {
 
 impl Axis {
     /// Every axis.
-    pub const ALL: [Self; 41] = [
+    pub const ALL: [Self; 42] = [
         Self::Target,
         Self::Dataset,
         Self::Layout,
@@ -399,6 +405,7 @@ impl Axis {
         Self::Job,
         Self::Accelerators,
         Self::Readers,
+        Self::Fetches,
         Self::Prefetch,
         Self::DecodeThreads,
         Self::Checkpoint,
@@ -448,6 +455,7 @@ impl Axis {
             "rate" => Self::Pace,
             "accelerators" | "count" => Self::Accelerators,
             "readers" | "fetch" => Self::Readers,
+            "fetches" => Self::Fetches,
             "prefetch" => Self::Prefetch,
             "checkpoint" | "files" => Self::Checkpoint,
             // Names of axes are those of records that exist: `count`, `files` and `to` are from early ones.
@@ -508,6 +516,7 @@ impl Cell {
             Axis::Job => job.map_or(Coordinate::Absent, job_alone),
             Axis::Accelerators => Coordinate::if_count(job.map(|job| job.accelerators)),
             Axis::Readers => job.map_or(Coordinate::Absent, readers),
+            Axis::Fetches => Coordinate::if_count(job.filter(|job| job.readers.is_some()).map(|job| job.fetches)),
             Axis::Prefetch => Coordinate::if_count(job.map(|job| job.prefetch)),
             Axis::DecodeThreads => Coordinate::if_count(job.and_then(|job| job.decode_threads)),
             Axis::Checkpoint => self.checkpoint.as_ref().map_or(Coordinate::Absent, checkpoint),
@@ -582,6 +591,7 @@ fn job_alone(job: &Training) -> Coordinate<'_> {
         accelerators: _,
         fetch: _,
         readers: _,
+        fetches: _,
         prefetch: _,
         decode_threads: _,
         price_per_hour: _,

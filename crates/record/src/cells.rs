@@ -372,6 +372,26 @@ pub struct System {
     /// used much or could be named, and before format 1.6.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<OtherProgram>,
+    /// The GPUs of the machine, whoever used them. Empty where NVIDIA's library finds none, and before format 1.13.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gpus: Vec<Gpu>,
+}
+
+/// A GPU over the window, as NVIDIA's management library counts it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gpu {
+    /// Its number on the machine.
+    pub index: u32,
+    /// What it is called: `NVIDIA H100 80GB HBM3`.
+    pub name: String,
+    /// Share of time in which a kernel ran, per mille: the mean of those samples of the window that the library kept. Absent without one.
+    pub busy_permille: Option<u32>,
+    /// Bytes that it received over PCIe; absent where they are not counted with 64 bits.
+    pub received_bytes: Option<u64>,
+    /// Bytes that it sent, likewise.
+    pub sent_bytes: Option<u64>,
+    /// Length of the span between the two readings.
+    pub wall_ns: u64,
 }
 
 /// What the processes of one name used from just before a repetition to just after it, its warm-up included.

@@ -27,7 +27,7 @@ mod writer;
 
 pub use axis::{Axis, Datasets};
 pub use cells::{
-    CacheProof, Ceiling, Device, Emulated, End, Line, Memory, Network, NfsMount, NotLookedAt, NotRun,
+    CacheProof, Ceiling, Device, Emulated, End, Gpu, Line, Memory, Network, NfsMount, NotLookedAt, NotRun,
     OtherProgram, Outage, Outcome, Rep, Reread, Role, System, Usage, counter,
 };
 pub use environment::*;

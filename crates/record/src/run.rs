@@ -411,6 +411,9 @@ pub struct Training {
     pub fetch: String,
     /// Readers of each accelerator; absent where reads share the queue depth.
     pub readers: Option<u32>,
+    /// Reads of its batch that each reader had under way, at most. Absent where that is one, and before format 1.13.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub fetches: u32,
     /// Batches asked for ahead.
     pub prefetch: u32,
     /// Whether accelerators wait for each other after every step.
@@ -434,6 +437,15 @@ pub struct Training {
     pub threshold: f64,
     /// Price of an hour of one accelerator, in the user's currency.
     pub price_per_hour: Option<f64>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_one(number: &u32) -> bool {
+    *number == 1
 }
 
 // The default of reading and the condition of writing are one value: a record that is read and written

@@ -194,6 +194,7 @@ pub fn training(accelerators: u32, batch: u32, compute_ns: u64) -> Training {
         compute_ns,
         fetch: "readers".to_owned(),
         readers: Some(8),
+        fetches: 1,
         prefetch: 8,
         barrier: false,
         decode: None,

@@ -369,6 +369,9 @@ struct SizingObject<'a> {
     is_sure: bool,
     /// How many values were tried.
     tried: usize,
+    /// The least and the largest of the values at which the search ended before it tried them, and at any of which the edge may lie; null
+    /// where it came to its end.
+    untried: Option<[u32; 2]>,
     /// What each number of hosts that was tried got, from the fewest on; empty of other searches.
     scaling: Vec<ScaledObject>,
     /// Where more hosts got no more; null where that was not seen, and of other searches.
@@ -683,6 +686,7 @@ impl<'a> SizingObject<'a> {
             misses: sizing.misses.as_ref().map(EdgeObject::of),
             is_sure: sizing.is_sure(),
             tried: sizing.tried,
+            untried: sizing.untried.map(|untried| [untried.from, untried.to]),
             scaling: sizing.scaling.iter().map(ScaledObject::of).collect(),
             full: sizing.full.map(FullObject::of),
             sentence: words::sizing::sentence(sizing),

@@ -15,8 +15,8 @@ use crate::words;
 
 /// Cells up to which every one of them is shown on a terminal; of more, the judged ones.
 // Fewer than in the table of cells: several of these tables stand above the verdicts.
-const SHOWN_MAX: usize = 12;
-const SHOWN: &str = "the judged cells";
+pub(crate) const SHOWN_MAX: usize = 12;
+pub(crate) const SHOWN: &str = "the judged cells";
 
 /// A table of cells, with the columns that tell them apart.
 pub(crate) fn of_cells<T>(
@@ -271,7 +271,7 @@ pub(crate) fn of_phase(ns: Option<u64>) -> String {
 
 /// Coordinates that stand in columns of their own, or follow from those that do; of a training job, whose table they
 /// name, its own too.
-const IN_COLUMNS: [Axis; 9] = [
+const IN_COLUMNS: [Axis; 10] = [
     Axis::Target,
     Axis::Engine,
     Axis::Advice,
@@ -280,6 +280,7 @@ const IN_COLUMNS: [Axis; 9] = [
     Axis::Threads,
     Axis::Accelerators,
     Axis::Readers,
+    Axis::Fetches,
     Axis::Prefetch,
 ];
 

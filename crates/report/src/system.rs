@@ -2,14 +2,14 @@
 
 use std::mem::discriminant;
 
-use analysis::{CellSummary, DeviceFigures, Reconciliation, Summary, SystemFigures, Table, Traffic, View};
+use analysis::{CellSummary, DeviceFigures, GpuFigures, Reconciliation, Summary, SystemFigures, Table, Traffic, View};
 
 use feed::Operation;
 
 use crate::grid::{Column, Filling, Grid, Width};
 use crate::group::gravest;
 use crate::number::{grouped, percent, three_digits, two_digits};
-use crate::side::{Apart, of_measured};
+use crate::side::{Apart, SHOWN, SHOWN_MAX, of_cells, of_measured};
 use crate::words;
 
 /// What the device below and this process did, one row for each cell.
@@ -42,6 +42,27 @@ pub(crate) fn table(summary: &Summary) -> Grid {
         .metrics(Table::Device, |cell| View::of_cell(cell))
         .note(|cell| apart.words(cell))
         .foot(DeviceFigures::UTIL_CAVEAT)
+        .done()
+}
+
+/// The GPUs of the machine, a row for each cell and each of them.
+pub(crate) fn gpus(summary: &Summary) -> Grid {
+    let of_cell = |cell: &'_ CellSummary| cell.system.iter().flat_map(|system| &system.gpus).count();
+    let rows: Vec<(&CellSummary, &GpuFigures)> = summary
+        .cells
+        .iter()
+        .filter(|cell| of_cell(cell) > 0)
+        .flat_map(|cell| cell.system.iter().flat_map(move |system| system.gpus.iter().map(move |gpu| (cell, gpu))))
+        .collect();
+    let mb = |bps: Option<f64>| bps.map(|bps| grouped(bps / 1e6));
+    let title = "GPUs of this machine, whoever uses them, as NVIDIA's library counts them; a cell plays accelerators, and uses none";
+    of_cells(title, &rows, |(cell, _)| cell)
+        .number("GPU", |(_, gpu)| gpu.index.to_string())
+        .name("name", |(_, gpu)| gpu.name.clone())
+        .figure("busy", |(_, gpu)| gpu.busy.map(percent))
+        .figure("PCIe in MB/s", |(_, gpu)| mb(gpu.received_bps))
+        .figure("PCIe out MB/s", |(_, gpu)| mb(gpu.sent_bps))
+        .brief(SHOWN_MAX, SHOWN, |(cell, _)| summary.is_judged(cell))
         .done()
 }
 

@@ -68,12 +68,18 @@ impl<'a> Job<'a> {
     }
 }
 
+/// `8 readers`, `8 readers x 4` where each has several reads under way.
+pub(crate) fn readers(count: u32, fetches: u32) -> String {
+    let readers = counted_noun(count.into(), "reader");
+    if fetches > 1 { format!("{readers} x {fetches}") } else { readers }
+}
+
 /// `8 readers`, `shared 64`; empty for a cell that plays no training job.
 pub(crate) fn fetch(cell: &CellSummary) -> String {
-    match cell.cell.training.as_ref().map(|plan| plan.readers) {
-        Some(Some(readers)) => counted_noun(readers.into(), "reader"),
+    match cell.cell.training.as_ref().map(|plan| (plan.readers, plan.fetches)) {
+        Some((Some(count), fetches)) => readers(count, fetches),
         // Without readers all reads share one depth, which is what a reader would set.
-        Some(None) => format!("shared {}", cell.cell.queue_depth),
+        Some((None, _)) => format!("shared {}", cell.cell.queue_depth),
         None => String::new(),
     }
 }
@@ -115,4 +121,14 @@ pub(crate) fn chosen(summary: &Summary) -> Vec<Job<'_>> {
 /// The chosen jobs with the figures that their verdicts rest on.
 fn judged(summary: &Summary) -> Vec<Job<'_>> {
     chosen(summary).into_iter().filter_map(|job| Job::judged(job.cell)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_say_how_many_reads_each_has_under_way_where_it_has_several() {
+        assert_eq!([readers(1, 1), readers(8, 1), readers(8, 4)], ["1 reader", "8 readers", "8 readers x 4"]);
+    }
 }

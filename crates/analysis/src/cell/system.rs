@@ -4,6 +4,7 @@
 //! that of its own reading: the kernel's counters are read a moment after the window opens and closes.
 
 mod device;
+mod gpu;
 mod reconciliation;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use feed::Operation;
 use record::{Cell, Memory, Rep, Usage, counter};
 
 pub use device::DeviceFigures;
+pub use gpu::GpuFigures;
 pub use reconciliation::Reconciliation;
 pub use traffic::Traffic;
 
@@ -53,6 +55,8 @@ pub struct SystemFigures {
     pub cores: Option<CoreFigures>,
     /// The machine's memory; absent where the kernel does not say.
     pub memory: Option<MemoryFigures>,
+    /// The machine's GPUs, whoever used them; empty where there are none.
+    pub gpus: Vec<GpuFigures>,
     /// Page faults served from memory, by operation; absent without one.
     pub minor_faults_per_op: Option<f64>,
     /// Page faults that read, by operation; absent without one.
@@ -128,6 +132,7 @@ impl SystemFigures {
             pressure: Pressure::of(reps),
             cores: CoreFigures::of(reps),
             memory: MemoryFigures::of(reps),
+            gpus: GpuFigures::of(reps),
             minor_faults_per_op: per_op(reps, |usage| usage.minor_faults),
             major_faults_per_op: per_op(reps, |usage| usage.major_faults),
         })

@@ -11,6 +11,8 @@ use crate::summary::Summary;
 pub struct DataLoader {
     /// Readers of each accelerator.
     pub readers: u32,
+    /// Reads that each of them has under way, at most.
+    pub fetches: u32,
     /// Batches that are fetched ahead; 0 where they are fetched once they are waited for.
     pub prefetch: u32,
     /// How long readers took to start before each epoch.
@@ -47,6 +49,7 @@ impl DataLoader {
         let verdict = summary.verdicts.iter().find(|one| rests(one.cell()));
         Some(Self {
             readers,
+            fetches: job.fetches,
             prefetch: job.prefetch,
             startup_ns: job.startup_ns,
             decoding: match job.decode.as_deref() {

@@ -14,6 +14,8 @@ pub struct Played {
     pub target: f64,
     /// Readers that fetch the batches of an accelerator; absent where reads share the depth of the cell.
     pub readers: Option<u32>,
+    /// Reads that each of them has under way, at most.
+    pub fetches: u32,
     /// Batches that are fetched ahead.
     pub prefetch: u32,
     /// Why accelerators waited; absent where they did not, or nothing says why.
@@ -30,6 +32,7 @@ impl Played {
             au: training.au.mean,
             target: cell.line.map_or(job.threshold, |line| line.samples_per_s / demand),
             readers: job.readers,
+            fetches: job.fetches,
             prefetch: job.prefetch,
             diagnosis: training.diagnosis.clone(),
         })

@@ -1,6 +1,7 @@
 //! `feedline plan`: what a run would do. Reads and writes nothing below a target.
 
 mod asked;
+mod job;
 mod line;
 mod requests;
 
@@ -30,6 +31,7 @@ pub(crate) fn plan(args: &InputArgs) -> Result<Exit, Failure> {
 fn describe(plan: &Plan) -> String {
     let mut rows = vec![("need", need(plan)), ("line", line::words(plan))];
     rows.extend(plan.need.loader_depth.map(|depth| ("loader", loader(plan, depth))));
+    rows.extend(job::words(plan).map(|job| ("job", job)));
     rows.extend(plan.targets.iter().map(|target| ("target", place(target))));
     rows.extend(datasets(plan).into_iter().map(|data| ("data", data)));
     rows.extend(cost::checkpoints(plan).map(|row| ("checkpoint", row)));

@@ -1,4 +1,5 @@
-//! Readers as a `DataLoader` has them: each fetches batches of one accelerator, one sample after the other.
+//! Readers as a `DataLoader` has them: each fetches batches of one accelerator, one after the other, with so many reads of a batch
+//! under way at once.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -7,14 +8,20 @@ use crate::fleet::job::Job;
 use crate::fleet::members::Members;
 use crate::fleet::task::BatchId;
 
+/// Set in the count of a sample's operations once one of them has failed.
+const LOST: u32 = 1 << 31;
+
 /// The readers of a fleet.
 #[derive(Debug)]
 pub(crate) struct Readers {
     /// Of each accelerator.
     count: u32,
     all: Vec<Reader>,
-    /// Readers that may issue, the longest waiting first.
-    ready: VecDeque<u32>,
+    /// Readers that may issue one operation each, and since when, the longest waiting first. A reader of several fetches stands here
+    /// several times.
+    ready: VecDeque<(u32, u64)>,
+    /// Operations that ended of each sample of each reader's batch, where a sample takes several.
+    ended: Vec<u32>,
     /// Readers whose batch begins with samples that are there already, the longest waiting first.
     resting: VecDeque<u32>,
     members: Members,
@@ -23,18 +30,24 @@ pub(crate) struct Readers {
 }
 
 /// One reader.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Reader {
     /// The batch that it fetches, or that it waits for.
     pub(crate) batch: u64,
     /// Whether it has taken the samples that its batch begins with.
     has_rest: bool,
-    /// The sample that it reads next, or reads.
+    /// The sample that it reads next.
     pub(crate) sample: u32,
     /// Its operation.
     pub(crate) op: u32,
     /// Since when it has been free to issue.
     pub(crate) free_ns: u64,
+    /// Reads of its batch, or samples where each has its own.
+    reads: u32,
+    /// Those that are not done.
+    left: u32,
+    /// How often it stands among those that may issue.
+    asked: u32,
 }
 
 impl Readers {
@@ -45,13 +58,15 @@ impl Readers {
             // More readers than batches: those without one never start, as in a `DataLoader` with more workers than
             // batches.
             let batch = if of_accelerator < job.steps_per_epoch { of_accelerator } else { u64::MAX };
-            Reader { batch, has_rest: false, sample: 0, op: 0, free_ns: 0 }
+            Reader { batch, ..Reader::default() }
         };
         let all = members.count(job.training.accelerators) * count;
+        let counted = if job.ops_per_sample > 1 { job.training.batch as usize } else { 0 };
         Self {
             count,
             all: (0..all).map(first).collect(),
-            ready: VecDeque::with_capacity(all as usize),
+            ready: VecDeque::with_capacity(all as usize * job.training.fetches as usize),
+            ended: vec![0; all as usize * counted],
             resting: VecDeque::with_capacity(all as usize),
             members,
             decoding: BinaryHeap::with_capacity(all as usize),
@@ -69,12 +84,44 @@ impl Readers {
 
     /// A reader goes on with a batch that may be fetched.
     fn go_on(&mut self, job: &Job, index: u32) {
+        let number = self.number(index);
         let reader = &self.all[index as usize];
-        if !reader.has_rest && job.has_rest(self.number(index), reader.batch) {
+        if !reader.has_rest && job.has_rest(number, reader.batch) {
             self.resting.push_back(index);
         } else {
-            self.ready.push_back(index);
+            self.read(job, index);
         }
+    }
+
+    /// A reader begins to read its batch: with all of its fetches, or as many as there are reads.
+    fn read(&mut self, job: &Job, index: u32) {
+        let number = self.number(index);
+        let reader = &mut self.all[index as usize];
+        reader.reads = job.reads(number, reader.batch);
+        (reader.left, reader.sample, reader.op) = (reader.reads, 0, 0);
+        let (asked, free_ns) = (reader.asked, reader.free_ns);
+        self.ended_of(job, index).fill(0);
+        (asked..job.training.fetches).for_each(|_| self.ask(job, index, free_ns));
+    }
+
+    /// Lets a reader issue once more, where its batch has an operation for it.
+    #[inline]
+    fn ask(&mut self, job: &Job, index: u32, free_ns: u64) {
+        let reader = &mut self.all[index as usize];
+        let samples = u64::from(reader.reads - reader.sample);
+        if samples * job.ops_per_sample > u64::from(reader.op) + u64::from(reader.asked) {
+            reader.asked += 1;
+            self.ready.push_back((index, free_ns));
+        }
+    }
+
+    /// Operations that ended of each sample of a reader's batch; empty where each takes one.
+    fn ended_of(&mut self, job: &Job, index: u32) -> &mut [u32] {
+        if job.ops_per_sample == 1 {
+            return &mut [];
+        }
+        let batch = job.training.batch as usize;
+        &mut self.ended[index as usize * batch..][..batch]
     }
 
     /// The batch of the next reader that takes the samples that it begins with, and since when the reader has been
@@ -86,9 +133,22 @@ impl Readers {
 
     /// The next reader that may issue, and its accelerator.
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<(usize, Reader)> {
-        let index = self.ready.pop_front()?;
-        Some(((index / self.count) as usize, self.all[index as usize]))
+    pub(crate) fn next(&mut self, job: &Job) -> Option<(usize, Reader)> {
+        loop {
+            let (index, free_ns) = self.ready.pop_front()?;
+            let reader = &mut self.all[index as usize];
+            reader.asked -= 1;
+            // The operations that a lost sample no longer makes may have been the last.
+            if reader.sample == reader.reads {
+                continue;
+            }
+            let next = Reader { free_ns, ..*reader };
+            reader.op += 1;
+            if u64::from(reader.op) == job.ops_per_sample {
+                (reader.sample, reader.op) = (reader.sample + 1, 0);
+            }
+            return Some(((index / self.count) as usize, next));
+        }
     }
 
     /// Whether one may issue.
@@ -96,15 +156,32 @@ impl Readers {
         !self.ready.is_empty()
     }
 
-    /// An operation ended that was not the last of its sample.
-    pub(crate) fn next_op(&mut self, job: &Job, batch: BatchId, done_ns: u64) {
-        let index = self.index(job, batch);
+    /// Counts an operation that ended, well or not. Returns, with the last of its sample, whether all of them ended well. A sample of
+    /// which one failed is lost, and makes no further operations.
+    pub(crate) fn op_done(&mut self, job: &Job, id: BatchId, (sample, is_ok): (u32, bool), done_ns: u64) -> Option<bool> {
+        let ops = job.ops_per_sample as u32;
+        if ops == 1 {
+            return Some(is_ok);
+        }
+        let index = self.index(job, id);
         let reader = &mut self.all[index as usize];
-        reader.op += 1;
-        reader.free_ns = done_ns;
-        // Behind all others: each reader has one read under way, and the queue serves them in the order in which they
-        // asked.
-        self.ready.push_back(index);
+        let mut now_ended = 1;
+        if !is_ok && reader.sample == sample {
+            now_ended += ops - reader.op;
+            (reader.sample, reader.op) = (sample + 1, 0);
+        }
+        let ended = &mut self.ended_of(job, index)[sample as usize];
+        *ended += now_ended;
+        if !is_ok {
+            *ended |= LOST;
+        }
+        let (is_last, is_whole) = (*ended & !LOST == ops, *ended & LOST == 0);
+        if is_last {
+            return Some(is_whole);
+        }
+        // Behind all others: the queue serves readers in the order in which they asked.
+        self.ask(job, index, done_ns);
+        None
     }
 
     /// A reader is occupied with its sample until `until_ns`.
@@ -134,14 +211,16 @@ impl Readers {
         let (number, batch) = (self.number(index), id.number);
         let reader = &mut self.all[index as usize];
         reader.free_ns = at_ns;
-        reader.op = 0;
         if !reader.has_rest && job.has_rest(number, batch) {
             reader.has_rest = true;
+            self.read(job, index);
         } else {
-            reader.sample += 1;
+            reader.left -= 1;
+            self.ask(job, index, at_ns);
         }
-        if reader.sample == job.reads(number, batch) {
-            (reader.sample, reader.has_rest) = (0, false);
+        let reader = &mut self.all[index as usize];
+        if reader.left == 0 {
+            reader.has_rest = false;
             let step = batch % job.steps_per_epoch;
             // Batch `b` is reader `b mod count`'s within an epoch; numbering begins anew with each, as a `DataLoader`
             // makes its workers anew.
@@ -151,9 +230,9 @@ impl Readers {
             } else {
                 batch - step + job.steps_per_epoch + step % u64::from(self.count)
             };
-        }
-        if reader.batch < opened {
-            self.go_on(job, index);
+            if reader.batch < opened {
+                self.go_on(job, index);
+            }
         }
     }
 

@@ -359,13 +359,14 @@ fn trainings() -> impl Strategy<Value = Training> {
         (0_u64..20, prop::option::of(1_u32..3))
             .prop_map(|(per_sample_ns, threads)| Some(cost(per_sample_ns, threads))),
     ];
-    let sizes = (1_u32..4, 1_u32..4, 1_u64..30, 0_u32..5);
+    let sizes = (1_u32..4, 1_u32..4, 1_u64..30, (0_u32..5, 1_u32..4));
     (sizes, fetch, decode, any::<bool>(), 0_u64..30).prop_map(
-        |((accelerators, batch, compute_ns, prefetch), fetch, decode, barrier, startup_ns)| Training {
+        |((accelerators, batch, compute_ns, (prefetch, fetches)), fetch, decode, barrier, startup_ns)| Training {
             accelerators,
             batch,
             compute_ns,
             fetch,
+            fetches,
             prefetch,
             barrier,
             decode,
@@ -389,6 +390,28 @@ fn assert_adds_up(end: &FleetEnd) {
     let steps: u64 = end.accelerators.iter().map(|(_, counts)| counts.steps).sum();
     assert_eq!(end.tally.occupancy.iter().sum::<u64>(), steps);
     assert_eq!(end.tally.wait_ns.len(), steps);
+}
+
+/// One accelerator whose only reader has two reads under way, of samples of three.
+fn inner(play_op: impl FnMut(u64) -> (u64, bool)) -> Played {
+    let training = Training { fetch: Fetch::Readers { count: 1 }, fetches: 2, batch: 2, prefetch: 1, ..PLAIN };
+    play(job(training, data(10, 3), 2), 9, ENDLESS, play_op)
+}
+
+#[test]
+fn a_reader_has_so_many_reads_of_its_batch_under_way_and_no_more() {
+    let played = inner(|_| (4, true));
+    // Six reads of a batch, two at once: three turns of 4 each.
+    assert_eq!((played.depth_max, played.tickets.len()), (2, 12));
+    assert_eq!(played.end.tally.timeline[0].start_ns, 12);
+}
+
+#[test]
+fn a_sample_of_which_a_read_failed_is_lost_once_and_its_other_reads_are_not_made() {
+    // The first read of all fails; the second, of the same sample, was under way.
+    let played = inner(|n| (4, n != 0));
+    assert_eq!(played.end.accelerators[0].1.lost_samples, 1);
+    assert_eq!((played.depth_max, played.tickets.len()), (2, 11), "the third read of that sample is not made");
 }
 
 proptest! {

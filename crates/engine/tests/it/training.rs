@@ -24,10 +24,7 @@ pub(crate) fn sim(
     channels: u32,
     script: impl Fn(u64) -> Step + Send + Sync + 'static,
 ) -> Sim {
-    let depth = match training.fetch {
-        Fetch::Readers { count } => training.accelerators * count,
-        Fetch::Shared => channels,
-    };
+    let depth = training.reads_max().unwrap_or(channels);
     let mut sim = Sim::new(depth, channels, script);
     sim.cell.load = Load::Training(training);
     sim.cell.task = Task::ReadFile;
@@ -132,6 +129,10 @@ fn readers_fetch_their_batches_side_by_side() {
     let (one, four) = (run(1), run(4));
     assert_eq!((one.wall_ns, one.late), ((20 * 400 + 100) * MS, 19));
     assert_eq!((four.wall_ns, four.late), ((400 + 20 * 100) * MS, 0));
+    // One that has four reads of its batch under way takes three turns for ten samples, and begins the next batch with all of them.
+    let inner = Training { fetch: Fetch::Readers { count: 1 }, fetches: 4, prefetch: 4, ..JOB };
+    let inner = only(&sim(inner, 20, 4, |_| Step::ok(40 * MS)).run());
+    assert_eq!((inner.wall_ns, inner.first_batch_ns), ((20 * 120 + 100) * MS, 120 * MS));
     // Four reads at a time of all batches have the first one in 120 ms, since they share its samples.
     let shared = only(&sim(Training { prefetch: 4, ..JOB }, 20, 4, |_| Step::ok(40 * MS)).run());
     assert_eq!((shared.first_batch_ns, shared.late), (120 * MS, 0));

@@ -72,7 +72,8 @@ fn changes(cell: &Cell) -> Vec<(&'static str, Change, Vec<Axis>)> {
         ("warm", |cell| cell.cache = "warm".into(), vec![Axis::Cache, Axis::Memory]),
         ("operation", |cell| cell.operation = "stat".into(), vec![Axis::Operation]),
         ("training", |cell| cell.training = None, {
-            let job = [Axis::Job, Axis::Accelerators, Axis::Readers, Axis::Prefetch, Axis::DecodeThreads];
+            let job =
+                [Axis::Job, Axis::Accelerators, Axis::Readers, Axis::Fetches, Axis::Prefetch, Axis::DecodeThreads];
             [&[Axis::Load], &job[..]].concat()
         }),
         ("streams", |cell| cell.streams = None, vec![Axis::Streams]),
@@ -134,6 +135,7 @@ fn what_a_job_costs_sets_nothing_apart_and_how_it_fetches_is_no_part_of_it() {
     };
     assert_eq!(with(|job| job.price_per_hour = Some(7.0)), []);
     assert_eq!(with(|job| job.readers = Some(7)), [Axis::Readers]);
+    assert_eq!(with(|job| job.fetches = 7), [Axis::Fetches]);
     assert_eq!(with(|job| job.prefetch = 7), [Axis::Prefetch]);
     assert_eq!(with(|job| job.accelerators = 7), [Axis::Accelerators]);
     assert_eq!(with(|job| job.decode_threads = None), [Axis::DecodeThreads]);

@@ -91,6 +91,25 @@ fn write_v1_12() {
 }
 
 #[test]
+#[ignore = "writes tests/fixtures/v1_13, which is committed and never changed"]
+fn write_v1_13() {
+    sample::write(&fixture("v1_13"));
+}
+
+#[test]
+fn reads_of_each_reader_and_gpus_in_format_1_13_are_read() {
+    let record = read_run(&fixture("v1_13")).unwrap();
+    assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 13 }));
+    let fetches = |run: &Run| run.cells[1].training.as_ref().unwrap().fetches;
+    assert_eq!((fetches(&record.run), fetches(&read_run(&fixture("v1_12")).unwrap().run)), (2, 1));
+    let gpus = record.lines.iter().find_map(|line| match line {
+        Line::Rep(rep) => rep.system.gpus.first(),
+        _ => None,
+    });
+    assert_eq!(gpus.unwrap().busy_permille, Some(617));
+}
+
+#[test]
 fn writes_bursts_and_hosts_in_format_1_12_are_read() {
     let record = read_run(&fixture("v1_12")).unwrap();
     assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 12 }));

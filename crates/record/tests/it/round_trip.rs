@@ -133,6 +133,7 @@ fn system() -> impl Strategy<Value = System> {
             network: None,
             nfs_mount: None,
             others: Vec::new(),
+            gpus: Vec::new(),
         },
     )
 }
@@ -172,6 +173,7 @@ fn training() -> impl Strategy<Value = Training> {
             compute_ns: times[0],
             fetch,
             readers: threads[0],
+            fetches: counts[1].max(1),
             prefetch: counts[2],
             barrier,
             decode,

@@ -7,7 +7,7 @@ use record::testing;
 use record::{
     AxisWords, CacheProof, Captured, Ceiling, Cell, Checkpoint, CheckpointNeed, CheckpointOutcome,
     CheckpointPlan, CopyPlan, Dataset, Device, Emulated, Emulation, End, Environment, Epoch, Expect,
-    ExpectBurst, ExpectFigures, ExpectTarget, Fact, Gate, Interval, Limit, Line, LoadAverage, Margin,
+    ExpectBurst, ExpectFigures, ExpectTarget, Fact, Gate, Gpu, Interval, Limit, Line, LoadAverage, Margin,
     Measure, Memory, Mixing, Need, Network, NfsMount, NotLookedAt, NotRun, OtherProgram, Outage, Outcome,
     Pace, Proof, Redactor, Rep, RepIntervals, Reread, Role, Run, RunWriter, Segment, Skipped, System, Target,
     Tier, Tool, Trained, TrainedAccelerator, TrainedStep, Training, Usage, Variant, counter, encode,
@@ -191,6 +191,7 @@ fn training_cell() -> Cell {
         ranks: Some(3),
         training: Some(Training {
             readers: Some(4),
+            fetches: 2,
             prefetch: 6,
             barrier: true,
             decode: Some("cost".to_owned()),
@@ -434,6 +435,14 @@ fn system() -> System {
             tcp_retransmitted: Some(17),
             wall_ns: 2_000_000_100,
         }),
+        gpus: vec![Gpu {
+            index: 0,
+            name: "NVIDIA H100 80GB HBM3".to_owned(),
+            busy_permille: Some(617),
+            received_bytes: Some(66_100_000),
+            sent_bytes: None,
+            wall_ns: 2_000_000_100,
+        }],
         nfs_mount: Some(NfsMount {
             reads: 500,
             read_transmissions: 501,

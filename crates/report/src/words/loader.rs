@@ -28,6 +28,10 @@ pub(crate) fn arguments(loader: &DataLoader) -> Vec<String> {
         lines.push(format!("prefetch_factor={factor}: {prefetch} {batches} ahead over {over}, rounded up"));
         lines.push(format!("persistent_workers=True: {}", persistent(loader.startup_ns)));
     }
+    if loader.fetches > 1 {
+        let fetches = loader.fetches;
+        lines.push(format!("reads at once in each reader: {fetches}, by threads or requests of the dataset's own; no argument"));
+    }
     // Without a value: what was not measured is not recommended.
     lines.push("pin_memory: left to you: copies to accelerators are not played".to_owned());
     lines.extend(loader.ahead_bytes.map(|bytes| {
@@ -53,6 +57,7 @@ mod tests {
     fn each_argument_stands_with_its_reason() {
         let loader = DataLoader {
             readers: 8,
+            fetches: 1,
             prefetch: 12,
             startup_ns: 0,
             decoding: MeasuredDecoding::No,

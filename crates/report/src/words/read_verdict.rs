@@ -178,7 +178,7 @@ fn behind(letters: &str, of: &ReadVerdict) -> String {
 /// How batches were fetched: `8 readers, prefetch 8`.
 fn fetch(of: &ReadVerdict, played: &Played) -> String {
     let readers = match played.readers {
-        Some(readers) => counted_noun(readers.into(), "reader"),
+        Some(readers) => crate::training::readers(readers, played.fetches),
         None => format!("reads shared at depth {}", of.queue_depth.unwrap_or_default()),
     };
     format!("{readers}, prefetch {}", played.prefetch)

@@ -44,6 +44,31 @@ fn a_run_of_several_ways_names_each_of_them() {
 }
 
 #[test]
+fn gpus_of_the_machine_have_a_table_where_there_are_any() {
+    let heading = "GPUs of this machine";
+    assert!(!markdown(&records::golden_summary()).contains(heading));
+    let mut record = records::golden();
+    for line in &mut record.lines {
+        if let Line::Rep(rep) = line {
+            let gpu = |index, busy_permille, received_bytes| record::Gpu {
+                index,
+                name: "NVIDIA H100 80GB HBM3".to_owned(),
+                busy_permille,
+                received_bytes,
+                sent_bytes: None,
+                wall_ns: rep.window_ns,
+            };
+            let bytes = rep.window_ns * 3;
+            rep.system.gpus = vec![gpu(0, Some(617), Some(bytes)), gpu(1, None, None)];
+        }
+    }
+    let page = markdown(&summarise(&record));
+    let rows: Vec<&str> = page.split(heading).nth(1).unwrap().lines().filter(|line| line.contains("H100 80GB")).collect();
+    assert!(rows[0].ends_with("| 0 | NVIDIA H100 80GB HBM3 | 62 % | 3,000 | - |"), "{}", rows[0]);
+    assert!(rows[1].ends_with("| 1 | NVIDIA H100 80GB HBM3 | - | - | - |"), "{}", rows[1]);
+}
+
+#[test]
 fn a_way_that_does_not_reach_the_line_is_said_below_the_verdict() {
     let summary = summarise(&records::in_ways(&[("random", "bypass", 131_072, 0.1)]));
     let page = terminal(&summary, Screen::PLAIN);

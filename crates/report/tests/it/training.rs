@@ -279,6 +279,7 @@ fn by_hosts() -> Summary {
         misses: None,
         threshold: 0.9,
         tried: 3,
+        untried: None,
         scaling: [(1, 2e7), (2, 3e7), (4, 3e7)].map(scaled).to_vec(),
         full: Some(Full { from: 2, to: 4, bps: 3e7 }),
     }];

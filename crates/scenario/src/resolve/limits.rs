@@ -24,11 +24,13 @@ const OPEN_FILES_RESERVED: u64 = 16;
 const OPEN_FILES_PER_THREAD: u64 = 2;
 
 /// The most reads outstanding for which this process may have files enough, whatever the engine: at most a file and a
-/// thread for each.
+/// thread for each; and no more than any target holds files open.
 // Whatever the engine: a search that fails at a depth because files ran out would end with a message about
 // files in place of a verdict.
-pub(super) fn depth_max(host: &HostFacts) -> u32 {
+pub(super) fn depth_max(document: &Document, host: &HostFacts) -> u32 {
     let depth = host.open_files_max.saturating_sub(OPEN_FILES_RESERVED) / (1 + OPEN_FILES_PER_THREAD);
+    let held = document.targets.iter().filter_map(|target| Some(target.open_files.given()?.value.0));
+    let depth = held.fold(depth, u64::min);
     u32::try_from(depth).unwrap_or(u32::MAX)
 }
 
@@ -252,6 +254,30 @@ pub(super) fn resources(
         );
         let problem = Problem::new(message).at(place, "too deep for that limit");
         problems.push(problem.help(format!("raise it (ulimit -n {needed}), or write shallower queues")));
+    }
+    held_open(target, cells, place, problems);
+}
+
+/// Refuses files that are held open where no blocks of files are read, and fewer of them than reads are outstanding.
+fn held_open(target: &Resolved<'_>, cells: &[Cell], depth: Span, problems: &mut Problems) {
+    let Some(written) = target.written.open_files.given() else { return };
+    let BackendConfig::File { .. } = target.target.config else {
+        let problem = Problem::new("`open_files` is for files, and a device is one").at(written.span, "remove this");
+        problems.push(problem.also(target.at(), "is a device"));
+        return;
+    };
+    let of_blocks = |cell: &&Cell| matches!(cell.operation(), Operation::Read | Operation::Write | Operation::Mix);
+    let Some(deepest) = cells.iter().filter(of_blocks).map(|cell| u64::from(cell.queue_depth)).max() else {
+        let message = "`open_files` is for blocks of files that are held open; whole files are opened anew for each sample";
+        let problem = Problem::new(message).at(written.span, "remove this");
+        problems.push(problem.help("or write load.operation = \"read\""));
+        return;
+    };
+    let files = u64::from(written.value.0);
+    if files < deepest {
+        let message = format!("{files} files held open are too few for {deepest} reads outstanding, each of which may need its own");
+        let problem = Problem::new(message).at(written.span, "so few").also(depth, "so many");
+        problems.push(problem.help(format!("write at least {deepest}, or a shallower queue_depth")));
     }
 }
 

@@ -211,16 +211,20 @@ impl Name {
                 let (word, (value, unit)) = pace::rate_words(pace.rate);
                 self.word(format!("paced-{word}")).axis("rate", &value, unit)
             }
-            Load::Training(Training { accelerators, fetch, prefetch, .. }) => {
+            Load::Training(Training { accelerators, fetch, fetches, prefetch, .. }) => {
                 // `a8-r4-p8`: each number after its letter, since names of jobs are long enough to be
                 // folded in tables.
                 let (word, readers) = match fetch {
                     Fetch::Readers { count } => (format!("r{count}"), count.to_string()),
                     Fetch::Shared => (fetch.name().to_owned(), fetch.name().to_owned()),
                 };
-                self.word(format!("a{accelerators}-{word}-p{prefetch}"))
+                // Where each reads one after the other, as in all jobs before there were others, nothing is said.
+                let several = (fetches > 1).then_some(fetches);
+                let times = several.map_or_else(String::new, |fetches| format!("x{fetches}"));
+                self.word(format!("a{accelerators}-{word}{times}-p{prefetch}"))
                     .axis("accelerators", &accelerators, "")
                     .axis("readers", &readers, "")
+                    .with(several, |name, fetches| name.axis("fetches", &fetches, ""))
                     .axis("prefetch", &prefetch, "")
             }
         }

@@ -83,7 +83,7 @@ fn local<'w>(written: &'w Target, request: &Request<'_>, problems: &mut Problems
     let root = PathBuf::from(request.path);
     let config = match facts.block_device_bytes {
         Some(_) => BackendConfig::Device { path: root },
-        None => BackendConfig::File { root },
+        None => BackendConfig::File { root, open_files: written.open_files.optional()? },
     };
     let Engines { lanes, registered, skipped } = engines?;
     let target = target(written, request.path, config)?;

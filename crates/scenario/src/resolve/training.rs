@@ -42,9 +42,13 @@ impl Row {
     /// Depths that its readers reach: that of all batches that may be fetched, and one read for each accelerator where most
     /// readers decode.
     fn reaches(&self) -> impl Iterator<Item = u32> {
-        let Training { accelerators, fetch, prefetch, decode, .. } = self.training;
+        let Training { accelerators, fetch, prefetch, decode, batch, fetches, .. } = self.training;
+        // No more than a batch has samples, which is exact where each takes one read.
+        let fetches = fetches.min(batch.max(1));
         let most = match fetch {
-            Fetch::Readers { count } => Some(accelerators.saturating_mul(count.min(prefetch.max(1)))),
+            Fetch::Readers { count } => {
+                Some(accelerators.saturating_mul(count.min(prefetch.max(1))).saturating_mul(fetches))
+            }
             Fetch::Shared => None,
         };
         let costs = decode.is_some_and(|decode| matches!(decode.work, Work::Cost { .. }));
@@ -58,6 +62,8 @@ struct Ways {
     readers: Vec<u32>,
     /// Depths that the reads of all batches share; empty where readers read.
     shared: Vec<u32>,
+    /// Reads of each reader.
+    fetches: Vec<u32>,
     /// As written.
     prefetch: Option<Vec<u32>>,
     /// Readers by default.
@@ -81,21 +87,24 @@ pub(super) fn resolve(asked: &TrainingInput<'_>, problems: &mut Problems) -> Opt
         List { span: written.accelerators.span(), length: job.accelerators.len(), what: "accelerators" },
         List { span: written.readers.span(), length: ways.readers.len(), what: "readers" },
         List { span: depth_span, length: ways.shared.len(), what: "depths" },
+        List { span: written.fetches.span(), length: ways.fetches.len(), what: "fetches" },
         List { span: written.prefetch.span(), length: ways.ahead_count(), what: "batches ahead" },
     ];
-    let count = [job.accelerators.len(), fetchers, ways.ahead_count()].map(|length| length as u128);
+    let lengths = [job.accelerators.len(), fetchers, ways.fetches.len(), ways.ahead_count()];
+    let count = lengths.map(|length| length as u128);
     if let Some(problem) = amounts::too_many_cells(count.iter().product(), &lists) {
         problems.push(problem);
         return None;
     }
-    refused::refuse_deep(asked, &job, &ways.readers, problems);
+    refused::refuse_deep(asked, &job, (&ways.readers, &ways.fetches), problems);
+    refused::refuse_fetches(asked, &ways.readers, problems);
     let rows = rows(&job, &ways, asked.host.cores);
     refused::refuse_steps(asked, &job, problems);
     refused::refuse_unheld(asked, &job, problems);
     refused::refuse_memory(asked, rows.iter().map(|row| &row.training), problems);
     // The loops beside a job are feedline's own idea; they may be shallower than it would like, and never
     // refuse a machine.
-    let most = limits::depth_max(asked.host).min(DEPTH_MAX as u32);
+    let most = limits::depth_max(asked.document, asked.host).min(DEPTH_MAX as u32);
     let closed = beside(&rows, asked.need.map_or(0, |need| need.accelerators), most);
     let jobs = rows.into_iter();
     let series = jobs.map(|row| Series { load: Load::Training(row.training), depths: vec![row.depth] });
@@ -123,7 +132,13 @@ impl Ways {
         };
         let readers = written.readers.value_or(if shared.is_empty() { vec![usual] } else { Vec::new() })?;
         let prefetch = written.prefetch.optional()?;
-        Some(Self { readers, shared, prefetch, usual, ahead: profile.map(|(_, ahead)| ahead) })
+        let fetches = written.fetches.value_or(vec![1])?;
+        Some(Self { readers, shared, fetches, prefetch, usual, ahead: profile.map(|(_, ahead)| ahead) })
+    }
+
+    /// Readers of an accelerator, with the reads of each.
+    fn reading(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.readers.iter().flat_map(|count| self.fetches.iter().map(|fetches| (*count, *fetches)))
     }
 
     fn ahead_count(&self) -> usize {
@@ -147,14 +162,13 @@ impl Ways {
 fn rows(job: &Job, ways: &Ways, cores: u32) -> Vec<Row> {
     let mut rows = Vec::new();
     for accelerators in job.accelerators.iter().copied() {
-        for count in ways.readers.iter().copied() {
-            let depth = accelerators.saturating_mul(count);
-            let fetch = Fetch::Readers { count };
-            let prefetch = ways.prefetch(count).into_iter();
-            rows.extend(prefetch.map(|prefetch| Row {
-                training: job.training(accelerators, fetch, prefetch, job.decode),
-                depth,
-            }));
+        for (count, fetches) in ways.reading() {
+            let of = |prefetch| {
+                let training = job.training(accelerators, Fetch::Readers { count }, prefetch, job.decode);
+                let training = Training { fetches, ..training };
+                Row { training, depth: training.reads_max().unwrap_or(1) }
+            };
+            rows.extend(ways.prefetch(count).into_iter().map(of));
         }
         let decode = job.decode.map(|decode| by_threads(decode, accelerators, ways.usual, cores));
         for prefetch in ways.prefetch(ways.usual).into_iter().filter(|_| !ways.shared.is_empty()) {

@@ -28,6 +28,10 @@ const CONNECTIONS_MAX: u64 = DEPTH_MAX;
 // An answer cut names above 32 letters once: two targets that differ in their ends looked like one.
 const NAME_LETTERS_MAX: usize = 64;
 
+/// Most files that are held open.
+// As many as a table of them holds.
+const OPEN_FILES_MAX: u64 = 1 << 20;
+
 /// Most prefixes over which objects are spread.
 // 5.5 million requests a second at S3's limit for each, beyond any client.
 const PREFIXES_MAX: u64 = 1000;
@@ -61,6 +65,9 @@ table! {
         direct: Axis<Flag> => [Kernel("this machine's page cache")],
         /// Whether buffers and files are registered with the kernel (io_uring). Default: auto.
         registered: Word<Registered> => [Kernel("io_uring"), Rings],
+        /// Files that are held open at most, where blocks of them are read: a loader's cache of handles, of which the least recently
+        /// used gives way; at least as many as reads are outstanding. Default: as many as this process may have open.
+        open_files: Whole<1, OPEN_FILES_MAX> => [Kernel("files that are held open")],
         /// What happens where io_uring cannot be had. Default: fail.
         on_unavailable: Word<OnUnavailable> => [Kernel("io_uring")],
         /// Connections in the whole client (nfs://, s3://, az://); never more of a bucket than there are requests under way. Default:

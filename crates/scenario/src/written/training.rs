@@ -20,6 +20,10 @@ pub(crate) const ACCELERATORS_MAX: u64 = DEPTH_MAX;
 // MLPerf allows 32 (`MAX_READ_THREADS_TRAINING`); hosts with two sockets run up to their hardware threads.
 const READERS_MAX: u64 = 512;
 
+/// Most reads of one reader.
+// As many parts of one object are fetched at once, at most.
+const FETCHES_MAX: u64 = 256;
+
 /// Most batches ahead of one accelerator.
 // Memory is what bounds it, and that is held against the machine elsewhere.
 const PREFETCH_MAX: u64 = 1024;
@@ -41,6 +45,10 @@ table! {
         /// keys, both ways of fetching are measured. Beside a closed loop one number, without a default: the loader of the
         /// job, which has accelerators x readers reads outstanding at most, whatever depth the loop finds best.
         readers: Axis<Whole<1, READERS_MAX>> => [Loader],
+        /// Reads of its batch that each reader has under way, at most: the threads of Dask in a worker, Zarr's `async.concurrency`, a
+        /// batch that is asked for at once. Each is decoded by itself. The reads outstanding are accelerators x readers x fetches.
+        /// Default: 1.
+        fetches: Axis<Whole<1, FETCHES_MAX>> => [Trained],
         /// Batches of each accelerator that are fetched or ready while it computes, the one that it takes next included
         /// (PyTorch's `num_workers` x `prefetch_factor`); at 0 a batch is fetched once it is waited for. Default: a workload's
         /// as MLPerf's loader has them (2 in all, rounded up to as many for each reader), else 2 for each reader, as PyTorch

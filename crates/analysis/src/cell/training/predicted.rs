@@ -117,6 +117,7 @@ fn loader(job: &Training, depth: u32) -> Option<Loader> {
         batch: job.batch,
         compute_s: job.compute_ns as f64 / 1e9,
         fetchers,
+        fetches: job.fetches,
         prefetch: job.prefetch,
         decode_s: decode_ns as f64 / 1e9,
         decode_threads: job.decode_threads.filter(|_| decode_ns > 0),

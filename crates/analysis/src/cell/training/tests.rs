@@ -448,6 +448,7 @@ fn loader(edit: impl Fn(&mut record::Training)) -> Option<DataLoader> {
 fn what_a_data_loader_is_given_follows_from_the_job() {
     let expected = DataLoader {
         readers: 8,
+        fetches: 1,
         prefetch: 12,
         startup_ns: 0,
         decoding: MeasuredDecoding::No,

@@ -108,7 +108,7 @@ fn way(job: &Job<'_>, beside: &Beside<'_>) -> String {
     let engine = beside.several_engines.then(|| job.cell.engine_label());
     // The depth of reads that share one grows with the accelerators; it is not what tells the ways apart.
     let fetch = match job.plan.readers {
-        Some(readers) => feed::counted_noun(readers.into(), "reader"),
+        Some(readers) => crate::training::readers(readers, job.plan.fetches),
         None => "shared".to_owned(),
     };
     let settings = format!("{fetch}, prefetch {}", job.plan.prefetch);

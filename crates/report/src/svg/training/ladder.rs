@@ -93,7 +93,7 @@ fn setting(summary: &Summary, cell: &CellSummary, axis: Axis) -> String {
         Axis::Tier => {
             cell.cell.tier.as_ref().map_or("no cache".to_owned(), |tier| format!("{} cache", tier.policy))
         }
-        Axis::Readers => fetch(cell),
+        Axis::Readers | Axis::Fetches => fetch(cell),
         Axis::Prefetch => format!("{} ahead", job.map_or(0, |job| job.prefetch)),
         _ => match job.and_then(|job| job.decode_threads) {
             Some(threads) => counted_noun(threads.into(), "decoder"),

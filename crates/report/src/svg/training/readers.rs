@@ -19,14 +19,16 @@ const COLUMNS_MAX: usize = 10;
 /// A way of fetching, in the order of rows: readers first, then a depth that is shared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fetching {
-    Readers(u32),
+    /// Of so many reads each.
+    Readers(u32, u32),
     Shared(u32),
 }
 
 impl Fetching {
     fn of(cell: &CellSummary) -> Self {
-        let readers = cell.cell.training.as_ref().and_then(|plan| plan.readers);
-        readers.map_or(Self::Shared(cell.cell.queue_depth), Self::Readers)
+        let plan = cell.cell.training.as_ref();
+        let readers = plan.and_then(|plan| Some(Self::Readers(plan.readers?, plan.fetches)));
+        readers.unwrap_or(Self::Shared(cell.cell.queue_depth))
     }
 }
 
@@ -61,7 +63,9 @@ fn is_varied(group: &[&CellSummary]) -> bool {
         let first = values.next();
         values.any(|value| Some(value) != first)
     };
-    differs(|cell| Some(prefetch(cell))) || differs(|cell| cell.cell.training.as_ref()?.readers)
+    differs(|cell| Some(prefetch(cell)))
+        || differs(|cell| cell.cell.training.as_ref()?.readers)
+        || differs(|cell| Some(cell.cell.training.as_ref()?.fetches))
 }
 
 fn prefetch(cell: &CellSummary) -> u32 {

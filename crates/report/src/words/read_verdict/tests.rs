@@ -43,7 +43,7 @@ fn verdict(judgement: Judgement, cause: Cause) -> ReadVerdict {
 }
 
 fn of_job(judgement: Judgement, cause: Cause, au: f64) -> ReadVerdict {
-    let played = Played { au, target: 0.9, readers: Some(8), prefetch: 8, diagnosis: None };
+    let played = Played { au, target: 0.9, readers: Some(8), fetches: 1, prefetch: 8, diagnosis: None };
     let conditions = vec![Condition::WholeFiles { names_dropped: false }];
     ReadVerdict { played: Some(played), conditions, ..verdict(judgement, cause) }
 }

@@ -51,6 +51,7 @@ impl Job {
             batch: self.batch,
             compute_ns: self.compute_ns,
             fetch,
+            fetches: 1,
             prefetch,
             barrier: self.barrier,
             decode,

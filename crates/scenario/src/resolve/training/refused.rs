@@ -55,22 +55,42 @@ pub(super) fn refuse_threads(asked: &TrainingInput<'_>, job: &Job, problems: &mu
     problems.push(problem);
 }
 
+/// Refuses reads of each reader where no reader reads.
+pub(super) fn refuse_fetches(asked: &TrainingInput<'_>, readers: &[u32], problems: &mut Problems) {
+    let Some(fetches) = asked.document.training.fetches.span().filter(|_| readers.is_empty()) else { return };
+    let problem = Problem::new("`training.fetches` is of readers, and here the reads of all batches share `load.queue_depth`");
+    problems.push(
+        problem
+            .at(fetches, "so many of each reader")
+            .also_if(asked.document.load.queue_depth.span(), "is all that may be under way")
+            .help("write training.readers too, or remove one of the two"),
+    );
+}
+
 /// Refuses more readers than a client can have reads outstanding.
-pub(super) fn refuse_deep(asked: &TrainingInput<'_>, job: &Job, readers: &[u32], problems: &mut Problems) {
-    let (accelerators, most) = (job.largest(), readers.iter().copied().max().unwrap_or(0));
-    let depth = u64::from(accelerators) * u64::from(most);
+pub(super) fn refuse_deep(
+    asked: &TrainingInput<'_>,
+    job: &Job,
+    (readers, fetches): (&[u32], &[u32]),
+    problems: &mut Problems,
+) {
+    let most = |list: &[u32]| list.iter().copied().max().unwrap_or(0);
+    let (accelerators, most, fetches) = (job.largest(), most(readers), most(fetches).max(1));
+    let depth = u64::from(accelerators) * u64::from(most) * u64::from(fetches);
     if depth <= DEPTH_MAX {
         return;
     }
+    let each = if fetches > 1 { format!(" x {fetches} reads of each") } else { String::new() };
     let message = format!(
-        "{} x {} = {} reads outstanding; at most {} are possible",
+        "{} x {}{each} = {} reads outstanding; at most {} are possible",
         feed::counted_noun(u64::from(accelerators), "accelerator"),
         feed::counted_noun(u64::from(most), "reader"),
         feed::group_digits(depth),
         feed::group_digits(DEPTH_MAX)
     );
     let written = &asked.document.training;
-    let spans: Vec<_> = [written.accelerators.span(), written.readers.span()].into_iter().flatten().collect();
+    let spans = [written.accelerators.span(), written.readers.span(), written.fetches.span()];
+    let spans: Vec<_> = spans.into_iter().flatten().collect();
     let problem = match spans.as_slice() {
         [] => Problem::new(message).at(asked.mode, "plays this job"),
         spans => spans.iter().fold(Problem::new(message), |problem, span| problem.at(*span, "multiplies")),
