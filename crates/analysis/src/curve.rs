@@ -57,7 +57,7 @@ pub struct Panel {
     /// Its curves, in the order of the scenario.
     pub curves: Vec<Curve>,
     /// The first of its cells.
-    first: Cell,
+    pub(crate) first: Cell,
 }
 
 impl Panel {

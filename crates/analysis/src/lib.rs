@@ -92,7 +92,9 @@ pub use summary::{Summary, choose_cell, lines, summarise};
 pub use verdict::checkpoint_verdict::{CheckpointCause, CheckpointPart, CheckpointVerdict, Doubt};
 pub use verdict::read_verdict::ReadVerdict;
 pub use verdict::scope::{Evidence, LoadScope, Scope};
-pub use verdict::sizing::{Edge, EdgeDoubt, Full, NoUtilization, Scaled, SearchValue, Sizing, Untried, search_rows};
+pub use verdict::sizing::{
+    Edge, EdgeDoubt, Full, NoUtilization, Scaled, SearchValue, Sizing, Untried, search_rows,
+};
 pub use verdict::tiers::{BelowKnown, CacheBelow, CacheTier, NamesKnown, PageCacheKnown, TierKnown};
 pub use verdict::{
     Cause, ClearsOtherwise, Condition, NoLine, NoVerdict, NothingMeasured, Played, Unjudged, Unreached,

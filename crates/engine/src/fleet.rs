@@ -245,8 +245,7 @@ impl Fleet {
             ended.is_ok && self.job.decoding == Decoding::Elsewhere && !self.job.is_streamed();
         let is_whole = match &mut self.fetchers {
             Fetchers::Readers(readers) => {
-                let Some(is_whole) =
-                    readers.op_done(&self.job, id, (position.sample, ended.is_ok), done_ns)
+                let Some(is_whole) = readers.op_done(&self.job, id, (position.sample, ended.is_ok), done_ns)
                 else {
                     return false;
                 };

@@ -25,7 +25,7 @@ use crate::page_cache::{proof, set_cache};
 use crate::progress::Publisher;
 use crate::retry::{Retry, Storm};
 use crate::spec::{RepSpec, asked, first_ticket, own_seed, own_tickets};
-use crate::system::{Programs, Watched};
+use crate::system::{Gpus, Programs, Watched};
 use crate::trainer::{Train, share};
 use crate::usage::{Meter, RunDelay};
 use crate::window::Window;
@@ -65,8 +65,10 @@ pub(crate) fn run(spec: &RepSpec<'_>, seams: EpochSeams) -> Result<Measured, Rep
     // All processes are looked at outside the window: each takes some 20 us, of which a busy machine has thousands.
     let watched = Watched::of(spec.store);
     let programs = Programs::look(spec.clock, &watched);
+    let mut gpus = Gpus::look(spec.clock);
     let (ended, emulated) = spec.counted(|| run_workers(spec, &issue));
     let (window, mut ends) = ended?;
+    let gpus = gpus.since();
     let others = Programs::look(spec.clock, &watched).others_since(&programs);
     let cache = proof(spec, &before);
     // Behind the proof: what is read now may come into the page cache.
@@ -83,6 +85,7 @@ pub(crate) fn run(spec: &RepSpec<'_>, seams: EpochSeams) -> Result<Measured, Rep
     let rep = &mut measured.rep;
     rep.emulated = emulated;
     rep.system.others = others;
+    rep.system.gpus = gpus;
     rep.granted.insert("pages".to_owned(), spec.cell.pages.name().to_owned());
     Ok(measured)
 }

@@ -10,14 +10,14 @@ mod text;
 
 use std::path::PathBuf;
 
-use backend::SharedStore;
+use backend::{Clock, SharedStore};
 use record::{Memory, System};
 
 use counters::DeviceCounters;
-use gpu::{GpuReading, GpuSource};
 use network::{NetworkCounters, NetworkSource};
 use nfs::{NfsCounters, NfsSource};
 
+pub(crate) use gpu::Gpus;
 pub(crate) use programs::Programs;
 pub(crate) use text::Text;
 
@@ -52,7 +52,6 @@ pub(crate) struct Sources {
     process_io: Option<Text>,
     stat: Option<Text>,
     meminfo: Option<Text>,
-    gpus: Option<GpuSource>,
 }
 
 impl Sources {
@@ -65,7 +64,6 @@ impl Sources {
             process_io: Text::open("/proc/self/io"),
             stat: Text::open("/proc/stat"),
             meminfo: Text::open("/proc/meminfo"),
-            gpus: GpuSource::open(),
         };
         // The first reading of a large `/proc` file grows its buffer, which is an allocation.
         sources.read();
@@ -83,8 +81,7 @@ impl Sources {
             read(&mut self.stat, |stat| Some((parse::core_busy_ns(stat), parse::steal_ns(stat))))
                 .unwrap_or_default();
         let memory = read(&mut self.meminfo, parse::memory);
-        let gpus = self.gpus.as_mut().map(GpuSource::read).unwrap_or_default();
-        Reading { device, network, nfs, process_read_bytes, core_busy_ns, steal_ns, memory, gpus }
+        Reading { device, network, nfs, process_read_bytes, core_busy_ns, steal_ns, memory }
     }
 
     /// Bytes that storage has delivered to this process so far, alone.
@@ -109,11 +106,7 @@ impl Sources {
             network: network(),
             // They are looked for outside the window.
             others: Vec::new(),
-            gpus: self
-                .gpus
-                .as_ref()
-                .map(|gpus| gpus.between(&before.gpus, &after.gpus, wall_ns))
-                .unwrap_or_default(),
+            gpus: Vec::new(),
             nfs_mount: after.nfs.zip(before.nfs).and_then(|(after, before)| after.since(&before)),
         }
     }
@@ -124,6 +117,7 @@ impl Sources {
 pub struct Live {
     sources: Sources,
     before: Reading,
+    gpus: Gpus,
 }
 
 impl Live {
@@ -131,7 +125,7 @@ impl Live {
     pub fn of(store: &SharedStore) -> Self {
         let mut sources = Sources::open(&Watched::of(store));
         let before = sources.read();
-        Self { sources, before }
+        Self { sources, before, gpus: Gpus::look(&Clock::real()) }
     }
 
     /// What changed since the last look, `wall_ns` ago.
@@ -139,7 +133,7 @@ impl Live {
         let after = self.sources.read();
         let system = self.sources.between(&self.before, &after, wall_ns);
         self.before = after;
-        system
+        System { gpus: self.gpus.since(), ..system }
     }
 }
 
@@ -154,7 +148,6 @@ pub(crate) struct Reading {
     /// Time stolen by the hypervisor, all processors.
     pub(crate) steal_ns: Option<u64>,
     memory: Option<Memory>,
-    gpus: Vec<GpuReading>,
 }
 
 impl Reading {
@@ -271,7 +264,6 @@ mod tests {
             process_io: None,
             stat: None,
             meminfo: None,
-            gpus: None,
         };
         let before = Reading { device: Some(COUNTERS), process_read_bytes: Some(5), ..Reading::default() };
         let after = Reading { process_read_bytes: Some(9), ..Reading::default() };

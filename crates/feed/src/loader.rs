@@ -120,8 +120,6 @@ pub struct Loader {
     pub compute_s: f64,
     /// Who fetches.
     pub fetchers: Fetchers,
-    /// Reads of its batch that a reader has under way, at most; at least 1.
-    pub fetches: u32,
     /// Batches of each accelerator that are fetched or ready while it computes; 0: one, once it waits.
     pub prefetch: u32,
     /// Seconds in which one sample is decoded.
@@ -138,9 +136,7 @@ impl Loader {
         // With nothing fetched ahead there is still the one batch that an accelerator waits for.
         let ahead = self.prefetch.max(1);
         match self.fetchers {
-            Fetchers::Readers(readers) => {
-                self.accelerators.saturating_mul(readers.min(ahead)).saturating_mul(self.fetches.min(self.batch))
-            }
+            Fetchers::Readers(readers) => self.accelerators.saturating_mul(readers.min(ahead)),
             Fetchers::Shared(depth) => {
                 depth.min(self.accelerators.saturating_mul(self.batch).saturating_mul(ahead))
             }
@@ -154,10 +150,7 @@ impl Loader {
         }
         let played = |steps: u64| match self.fetchers {
             _ if self.prefetch == 0 => steps as f64 * self.turn_s(storage, side),
-            Fetchers::Readers(readers) => {
-                let lane_per_s = self.lane_per_s(storage, side, readers);
-                self.play(&lane_per_s, readers, steps) - self.early_s(&lane_per_s, side)
-            }
+            Fetchers::Readers(readers) => self.play(&self.lane_per_s(storage, side, readers), readers, steps),
             Fetchers::Shared(_) => self.shared_s(storage, side, steps),
         };
         // The first fill is part of what was played, so that it is counted once however long the epoch is.
@@ -177,35 +170,14 @@ impl Loader {
         (of(STEPS_PLAYED_MAX) - of(STEPS_PLAYED_MAX / 2)) / (STEPS_PLAYED_MAX / 2) as f64
     }
 
-    /// Reads of its batch that a reader has under way. At most as many as it may have; at least the mean of as many turns as it takes, of
-    /// which the last may have fewer.
-    fn at_once(&self, side: Side) -> f64 {
-        let batch = self.batch.max(1);
-        let most = self.fetches.clamp(1, batch);
-        match side {
-            Side::Least => f64::from(batch) / f64::from(batch.div_ceil(most)),
-            Side::Most => f64::from(most),
-        }
-    }
-
     /// Samples per second of one reader where 1, 2, … of each accelerator are at work.
     fn lane_per_s(&self, storage: &Curve, side: Side, readers: u32) -> Vec<f64> {
         let most = readers.min(self.prefetch).min(STEPS_PLAYED_MAX as u32);
         let of = |active: u32| {
             let all = f64::from(self.accelerators) * f64::from(active);
-            self.by_readers_per_s(storage, side, (all * self.at_once(side), self.decode_s)) / all
+            self.by_readers_per_s(storage, side, (all, self.decode_s)) / all
         };
         (1..=most).map(of).collect()
-    }
-
-    /// By how much the batches of an epoch may come before those of readers that share the storage evenly. Where each reader has several
-    /// reads under way, the first batch's all wait before those of the others.
-    fn early_s(&self, lane_per_s: &[f64], side: Side) -> f64 {
-        let (Some(alone), Some(together)) = (lane_per_s.first(), lane_per_s.last()) else { return 0.0 };
-        if self.fetches == 1 || side == Side::Least {
-            return 0.0;
-        }
-        f64::from(self.batch) * (1.0 / together - 1.0 / alone).max(0.0)
     }
 
     /// Samples per second of readers, `all` of them, that do something else for `beside_s` after each sample.
@@ -213,12 +185,6 @@ impl Loader {
     /// Some read while the others do not: *d* reads are outstanding, and *X(d) Z* readers are beside them for *Z* seconds
     /// each (Little's law), so that *d + X(d) Z = K*.
     fn by_readers_per_s(&self, storage: &Curve, side: Side, (all, beside_s): (f64, f64)) -> f64 {
-        if self.fetches > 1 && side == Side::Least {
-            // The reads of a batch begin together: at worst they stay so, and none is read while others are decoded.
-            // Where threads decode, as many of them one after the other as there are more than threads.
-            let turns = self.decode_threads.map_or(1.0, |threads| (all / f64::from(threads)).ceil());
-            return all / (all / storage.samples_per_s(all, side) + beside_s * turns);
-        }
         let (mut low, mut high) = (0.0, all);
         // Bisection and not Newton's method: the curve has kinks where it was measured, and at a kink a
         // slope leads astray.
@@ -287,17 +253,8 @@ impl Loader {
         let samples = f64::from(self.accelerators) * f64::from(self.batch);
         match (self.fetchers, side) {
             (Fetchers::Readers(_), Side::Least) => {
-                let all = (f64::from(self.accelerators) * self.at_once(side), self.decode_s);
+                let all = (f64::from(self.accelerators), self.decode_s);
                 samples / self.by_readers_per_s(storage, side, all) + self.compute_s
-            }
-            (Fetchers::Readers(_), Side::Most) if self.fetches > 1 => {
-                // All reads of an accelerator stand still together: at best those of no other are in their way, up to the storage's rate.
-                let by = |accelerators: f64| {
-                    let all = accelerators * self.at_once(side);
-                    self.by_readers_per_s(storage, side, (all, self.decode_s))
-                };
-                let alone_s = f64::from(self.batch) / by(1.0) + self.compute_s;
-                alone_s.max(samples / by(f64::from(self.accelerators)))
             }
             (Fetchers::Readers(_), Side::Most) => {
                 let beside_s = self.decode_s + self.compute_s / f64::from(self.batch);
@@ -375,7 +332,6 @@ mod tests {
         batch: 10,
         compute_s: 1.0,
         fetchers: Fetchers::Readers(1),
-        fetches: 1,
         prefetch: 1,
         decode_s: 0.0,
         decode_threads: None,
@@ -455,7 +411,6 @@ mod tests {
         let loader = Loader { fetchers: Fetchers::Readers(4), prefetch: 2, ..PLAIN };
         assert_close(loader.epoch_s(&curve(&[(1, 20.0), (2, 20.0)]), Side::Least, 10), 1.0 + 10.0);
         assert_eq!((loader.reach(), Loader { prefetch: 9, ..loader }.reach()), (2, 4));
-        assert_eq!(Loader { fetches: 3, batch: 10, ..loader }.reach(), 6);
     }
 
     #[test]

@@ -273,8 +273,15 @@ pub const FETCH: Axes = &[
 /// Settings of a loader and of what it reads that are changed one after the other. What else differs then follows from them, as
 /// the engine does from the target.
 // In the order in which articles take them, which decides between two that gain the same.
-pub const STEPS: Axes =
-    &[Axis::Layout, Axis::Target, Axis::Tier, Axis::Readers, Axis::Fetches, Axis::Prefetch, Axis::DecodeThreads];
+pub const STEPS: Axes = &[
+    Axis::Layout,
+    Axis::Target,
+    Axis::Tier,
+    Axis::Readers,
+    Axis::Fetches,
+    Axis::Prefetch,
+    Axis::DecodeThreads,
+];
 
 /// What may differ between a job with checkpoints and the same without.
 pub const WITHOUT_CHECKPOINTS: Axes = &[Axis::Checkpoint];
@@ -516,7 +523,9 @@ impl Cell {
             Axis::Job => job.map_or(Coordinate::Absent, job_alone),
             Axis::Accelerators => Coordinate::if_count(job.map(|job| job.accelerators)),
             Axis::Readers => job.map_or(Coordinate::Absent, readers),
-            Axis::Fetches => Coordinate::if_count(job.filter(|job| job.readers.is_some()).map(|job| job.fetches)),
+            Axis::Fetches => {
+                Coordinate::if_count(job.filter(|job| job.readers.is_some()).map(|job| job.fetches))
+            }
             Axis::Prefetch => Coordinate::if_count(job.map(|job| job.prefetch)),
             Axis::DecodeThreads => Coordinate::if_count(job.and_then(|job| job.decode_threads)),
             Axis::Checkpoint => self.checkpoint.as_ref().map_or(Coordinate::Absent, checkpoint),

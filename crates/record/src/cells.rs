@@ -377,14 +377,14 @@ pub struct System {
     pub gpus: Vec<Gpu>,
 }
 
-/// A GPU over the window, as NVIDIA's management library counts it.
+/// A GPU from just before a repetition to just after it, its warm-up included, as NVIDIA's management library counts it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gpu {
     /// Its number on the machine.
     pub index: u32,
     /// What it is called: `NVIDIA H100 80GB HBM3`.
     pub name: String,
-    /// Share of time in which a kernel ran, per mille: the mean of those samples of the window that the library kept. Absent without one.
+    /// Share of time in which a kernel ran, per mille: the mean of those samples that the library kept. Absent without one.
     pub busy_permille: Option<u32>,
     /// Bytes that it received over PCIe; absent where they are not counted with 64 bits.
     pub received_bytes: Option<u64>,

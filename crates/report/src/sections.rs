@@ -51,12 +51,11 @@ fn sections<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Vec<Section<'a>> 
     let [layouts, epochs, checkpoints, copies] = stored::blocks(summary);
     let wire =
         vec![Block::Grid(network::table(summary)), Block::lines("wire", network::unreconciled(summary))];
-    let device =
-        vec![
-            Block::Grid(system::table(summary)),
-            Block::lines("bytes", system::unreconciled(summary)),
-            Block::Grid(system::gpus(summary)),
-        ];
+    let device = vec![
+        Block::Grid(system::table(summary)),
+        Block::lines("bytes", system::unreconciled(summary)),
+        Block::Grid(system::gpus(summary)),
+    ];
     let tiers = summary.tiers.iter().map(words::tier::tier).collect();
     vec![
         // A terminal has the same rows at its end, as the answer, where they are seen.

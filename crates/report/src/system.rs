@@ -2,7 +2,9 @@
 
 use std::mem::discriminant;
 
-use analysis::{CellSummary, DeviceFigures, GpuFigures, Reconciliation, Summary, SystemFigures, Table, Traffic, View};
+use analysis::{
+    CellSummary, DeviceFigures, GpuFigures, Reconciliation, Summary, SystemFigures, Table, Traffic, View,
+};
 
 use feed::Operation;
 
@@ -52,7 +54,9 @@ pub(crate) fn gpus(summary: &Summary) -> Grid {
         .cells
         .iter()
         .filter(|cell| of_cell(cell) > 0)
-        .flat_map(|cell| cell.system.iter().flat_map(move |system| system.gpus.iter().map(move |gpu| (cell, gpu))))
+        .flat_map(|cell| {
+            cell.system.iter().flat_map(move |system| system.gpus.iter().map(move |gpu| (cell, gpu)))
+        })
         .collect();
     let mb = |bps: Option<f64>| bps.map(|bps| grouped(bps / 1e6));
     let title = "GPUs of this machine, whoever uses them, as NVIDIA's library counts them; a cell plays accelerators, and uses none";

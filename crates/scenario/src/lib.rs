@@ -80,7 +80,16 @@ pub fn parse(source: &Source, overrides: &[String]) -> Scenario {
     // Where a whole statement is lost, resolving would report what follows from its absence as mistakes of
     // the user's.
     let reads_on = keeps_keys && syntax.len() == of_text;
-    Scenario { sources: sources.into(), written, problems, syntax, unreadable, reads_on, only: Vec::new(), is_search: false }
+    Scenario {
+        sources: sources.into(),
+        written,
+        problems,
+        syntax,
+        unreadable,
+        reads_on,
+        only: Vec::new(),
+        is_search: false,
+    }
 }
 
 /// Resolves a scenario on a machine.

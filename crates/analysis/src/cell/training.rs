@@ -123,6 +123,8 @@ pub enum NotPredicted {
     },
     /// The last batches of an epoch have fewer samples than the others.
     UnevenBatches,
+    /// Its readers have several reads under way, and wait for the last of each batch.
+    SeveralReads,
 }
 
 /// What idle accelerators cost.

@@ -174,8 +174,10 @@ pub(crate) fn of(source: &Source<'_>, axis: &str) -> Vec<Sizing> {
     let rows: Vec<Vec<&CellSummary>> = rows.iter().map(tried).collect();
     let asked: Vec<&Cell> = run.cells.iter().collect();
     let asked = search_rows(run, &asked, axis);
-    let row_of: BTreeMap<&str, &Vec<SearchValue>> =
-        asked.iter().flat_map(|row| row.iter().map(move |one| (run.cells[one.cell].cell.as_str(), row))).collect();
+    let row_of: BTreeMap<&str, &Vec<SearchValue>> = asked
+        .iter()
+        .flat_map(|row| row.iter().map(move |one| (run.cells[one.cell].cell.as_str(), row)))
+        .collect();
     let ways: Vec<(&str, Panel)> =
         rows.iter().map(|row| (row[0].cell.target.as_str(), Panel::of(row[0]))).collect();
     let on_hosts = run.team.as_ref().map_or(run.ranks, record::Team::machines) == run.ranks;
@@ -309,9 +311,7 @@ fn edge(cell: &CellSummary, axis: &str) -> Option<Edge> {
             let au = training.map(|training| training.au).ok_or(NoUtilization::NoJob);
             (au, training.and_then(|training| training.least_au), grave(figures).cloned())
         }
-        Measurement::Failed { reason, .. } => {
-            (Err(NoUtilization::Unmeasured(reason.clone())), None, None)
-        }
+        Measurement::Failed { reason, .. } => (Err(NoUtilization::Unmeasured(reason.clone())), None, None),
         // What had no time is on no side.
         Measurement::Operations(_) | Measurement::NotRun { .. } => return None,
     };
@@ -463,14 +463,19 @@ mod tests {
         let untried = |tried: &[(u32, f64)]| searched(tried, &[]).0[0].untried;
         assert_eq!(untried(&[(8, 0.99), (16, 0.99)]), Some(Untried { from: 17, to: 32 }));
         assert_eq!(untried(&[(8, 0.5)]), Some(Untried { from: 1, to: 7 }));
-        assert_eq!([untried(&[(1, 0.5)]), untried(&[(32, 0.99)]), untried(&[(8, 0.99), (9, 0.5)])], [None; 3]);
+        assert_eq!(
+            [untried(&[(1, 0.5)]), untried(&[(32, 0.99)]), untried(&[(8, 0.99), (9, 0.5)])],
+            [None; 3]
+        );
     }
 
     #[test]
     fn a_row_that_had_no_time_is_said_to_be_untried() {
         let mut builder = Builder::new();
         builder.run.size = Some("accelerators".to_owned());
-        for (name, accelerators, block_bytes) in [("a1", 1, 4096), ("a2", 2, 4096), ("b1", 1, 8192), ("b2", 2, 8192)] {
+        for (name, accelerators, block_bytes) in
+            [("a1", 1, 4096), ("a2", 2, 4096), ("b1", 1, 8192), ("b2", 2, 8192)]
+        {
             builder.cell(name, "disk", 8);
             builder.edit_cell(name, cell_of_job);
             builder.edit_cell(name, |cell| {
@@ -487,7 +492,8 @@ mod tests {
             }
         }
         let summary = summarise(&record);
-        let found: Vec<_> = summary.sizings.iter().map(|one| (one.tried, one.misses.is_some(), one.untried)).collect();
+        let found: Vec<_> =
+            summary.sizings.iter().map(|one| (one.tried, one.misses.is_some(), one.untried)).collect();
         assert_eq!(found, [(1, true, None), (0, false, Some(Untried { from: 1, to: 2 }))]);
         assert_eq!(summary.cells.len(), 2, "what is left has a row that says why");
     }

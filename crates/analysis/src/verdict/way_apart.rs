@@ -20,6 +20,12 @@ pub struct WayApart {
     pub access: Option<String>,
     /// Caches of this client before the storage.
     pub caching: Option<Caching>,
+    /// Reads of each reader of the job that is played.
+    pub fetches: Option<u32>,
+}
+
+fn fetches(way: &Panel) -> Option<u32> {
+    way.first.training.as_ref().map(|job| job.fetches)
 }
 
 impl WayApart {
@@ -40,6 +46,7 @@ impl WayApart {
             pieces: differs(&|other| other.pieces != way.pieces).then(|| way.pieces.clone()),
             access: differs(&|other| other.access != way.access).then(|| way.access.clone()),
             caching: differs(&|other| !other.is_treated_like(way)).then(|| way.caching.clone()),
+            fetches: fetches(way).filter(|_| differs(&|other| fetches(other) != fetches(way))),
         }
     }
 }

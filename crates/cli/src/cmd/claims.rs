@@ -37,6 +37,7 @@ fn list() -> String {
 
 fn one(claim: &Claim) -> String {
     let mut sheet = Sheet::titled(&format!("{}: {}", claim.id, claim.says));
+    sheet.section("told in", &format!("article {}", claim.source().replace("; ", "; article ")));
     sheet.section("stands", &claim.stands.words());
     sheet.section("known", claim.known);
     sheet.section("formula", claim.formula);
@@ -68,14 +69,16 @@ fn markdown() -> String {
     let cell = |text: &str| text.replace('|', "\\|");
     let row = |claim: &Claim| {
         let quote = if let Settled::OnOnesOwn(_) = claim.settled { "" } else { "`" };
+        let measured = claim.measured().map(|number| format!(", [measured](claims-measured.md#{number})"));
         format!(
-            "| {} | {} | {} | {} | `{}` | {quote}{}{quote} |\n",
+            "| {} | {} | {} | {} | `{}` | {quote}{}{quote}{} |\n",
             claim.id,
-            cell(claim.says),
+            cell(&format!("{} ({})", claim.says, claim.source())),
             cell(&claim.stands.words()),
             cell(claim.known),
             cell(claim.formula),
-            cell(&claim.how())
+            cell(&claim.how()),
+            measured.unwrap_or_default()
         )
     };
     let head =

@@ -26,6 +26,10 @@ use crate::{resume, rounds, session, team};
 // 4096, the deepest queue that a scenario takes.
 const DEPTHS_MAX: u32 = 13;
 
+/// Reads that one client has outstanding at most.
+// The deepest queue that a scenario takes.
+const READS_MAX: u32 = 4096;
+
 /// Why one process does not search for hosts.
 const ONE_ALONE: &str = "error: --find hosts is for several processes of a launcher, and this is one\n  hint: start it on as many hosts \
                          as there are: mpirun --hostfile hosts --map-by ppr:1:node --bind-to none feedline size job.toml \
@@ -153,14 +157,26 @@ pub(crate) fn once(args: &SizeArgs, interrupted: Option<Interrupted>) -> Result<
 fn widened(args: &SizeArgs) -> Result<Loaded, Failure> {
     let training = as_training(&args.input);
     let up_to = |least: u32, most: u32| (least..=most).map(|n| n.to_string()).collect::<Vec<String>>();
+    let plan = load::load(&training)?.plan;
+    let jobs = || {
+        plan.cells
+            .iter()
+            .filter_map(|cell| if let Load::Training(job) = &cell.load { Some(job) } else { None })
+    };
+    // What is tried by default is no more than one client can have outstanding.
+    let fits = |others: u32, usual: u32| args.most.unwrap_or(usual.min(READS_MAX / others.max(1)));
     let values = match args.find {
         // What a dataset has no samples for is not tried.
         // 128 by default: beyond it one client is seldom the feeder, and each number tried is a cell of the
         // plan.
         Find::Accelerators => {
-            up_to(1, most_accelerators(&load::load(&training)?.plan).min(args.most.unwrap_or(128)))
+            let each = jobs().filter_map(|job| Some(job.reads_max()? / job.accelerators.max(1))).max();
+            up_to(1, most_accelerators(&plan).min(fits(each.unwrap_or(1), 128)))
         }
-        Find::Readers => up_to(1, args.most.unwrap_or(64)),
+        Find::Readers => {
+            let each = jobs().map(|job| job.accelerators.saturating_mul(job.fetches)).max();
+            up_to(1, fits(each.unwrap_or(1), 64))
+        }
         // From zero, which is a setting of its own: nothing is fetched ahead.
         Find::Prefetch => up_to(0, args.most.unwrap_or(64)),
         Find::Depth => {

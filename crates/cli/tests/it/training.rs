@@ -107,10 +107,18 @@ fn the_fewest_readers_and_the_smallest_prefetch_are_searched() {
 #[test]
 fn readers_that_have_several_reads_under_way_are_an_axis_and_files_are_held_open_as_asked() {
     let bench = bench(JOB);
-    let set = ["--set", "training.fetches=[1,3]", "--set", "load.operation=read", "--set", "targets.disk.open_files=50"];
+    let set = [
+        "--set",
+        "training.fetches=[1,3]",
+        "--set",
+        "load.operation=read",
+        "--set",
+        "targets.disk.open_files=20",
+    ];
     let plan = bench.run(&[&["plan", "job.toml"], &set[..]].concat()).exits(0);
-    let plan = plan.says("batch 4, 5 ms a step").says("a2-r2-p4/qd4").says("a2-r2x3-p4/qd12").says("open files 50");
-    assert!(!plan.prints("qd64"), "as many reads outstanding would need more files");
+    let plan =
+        plan.says("batch 4, 5 ms a step").says("a2-r2-p4/qd4").says("a2-r2x3-p4/qd12").says("open files 20");
+    assert!(!plan.prints("qd48"), "as many reads outstanding would need more files");
     let page = bench.run(&[&["run", "job.toml", "--no-progress"], &set[..]].concat()).exits(0).out;
     assert!(page.contains("2 readers x 3"), "{page}");
     let reps = played(&bench);
@@ -119,14 +127,17 @@ fn readers_that_have_several_reads_under_way_are_an_axis_and_files_are_held_open
     assert_eq!(fetches.len(), 2, "both were played");
     for rep in reps.iter().filter(|rep| rep["cell"].as_str().unwrap().starts_with("disk/")) {
         let granted = rep["granted"]["open_files"].as_str().unwrap();
-        assert!(granted.starts_with("the 50 of 64 used last"), "{granted}");
+        assert!(granted.starts_with("the 20 of 64 used last"), "{granted}");
         assert_eq!(rep["counters"]["verified"].as_u64().map(|count| count > 0), Some(true));
     }
     let few = ["plan", "job.toml", "--set", "load.operation=read", "--set", "targets.disk.open_files=3"];
     bench.run(&few).exits(2).says("3 files held open are too few for 4 reads outstanding");
-    let whole = ["plan", "job.toml", "--set", "targets.disk.open_files=50"];
+    let whole = ["plan", "job.toml", "--set", "targets.disk.open_files=20"];
     bench.run(&whole).exits(2).says("whole files are opened anew for each sample");
-    let shared = ["plan", "job.toml", "--set", "training={ fetches = 2, steps = 12 }", "--set", "load.queue_depth=4"];
+    let many = ["plan", "job.toml", "--set", "training.fetches=9"];
+    bench.run(&many).exits(2).says("a batch of 4 samples takes 4 reads");
+    let shared =
+        ["plan", "job.toml", "--set", "training={ fetches = 2, steps = 12 }", "--set", "load.queue_depth=4"];
     bench.run(&shared).exits(2).says("`training.fetches` is of readers");
 }
 
@@ -134,11 +145,12 @@ fn readers_that_have_several_reads_under_way_are_an_axis_and_files_are_held_open
 fn a_search_that_its_budget_ends_says_what_it_did_not_try() {
     let bench = bench(JOB);
     // One try is always made, and for no other there is time.
-    let timed = ["--set", "training={ readers = 2 }", "--set", "measure.duration=50ms", "--budget", "60ms"];
-    let ended = bench.run(&[&["size", "job.toml", "--most", "8", "--no-progress"], &timed[..]].concat()).exits(0);
+    let timed = ["--set", "training={ readers = 2 }", "--set", "measure.duration=500ms", "--budget", "600ms"];
+    let ended =
+        bench.run(&[&["size", "job.toml", "--most", "8", "--no-progress"], &timed[..]].concat()).exits(0);
     assert!(ended.prints("untried") && ended.prints("the search ended before it tried"), "{}", ended.out);
     let kept = fs::read_to_string(bench.run_folder().join("scenario.toml")).unwrap();
-    assert!(!kept.contains("720h") && kept.contains("measure.budget=60ms"), "{kept}");
+    assert!(!kept.contains("720h") && kept.contains("measure.budget=600ms"), "{kept}");
 }
 
 #[test]

@@ -158,7 +158,13 @@ impl Readers {
 
     /// Counts an operation that ended, well or not. Returns, with the last of its sample, whether all of them ended well. A sample of
     /// which one failed is lost, and makes no further operations.
-    pub(crate) fn op_done(&mut self, job: &Job, id: BatchId, (sample, is_ok): (u32, bool), done_ns: u64) -> Option<bool> {
+    pub(crate) fn op_done(
+        &mut self,
+        job: &Job,
+        id: BatchId,
+        (sample, is_ok): (u32, bool),
+        done_ns: u64,
+    ) -> Option<bool> {
         let ops = job.ops_per_sample as u32;
         if ops == 1 {
             return Some(is_ok);

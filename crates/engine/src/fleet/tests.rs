@@ -361,17 +361,19 @@ fn trainings() -> impl Strategy<Value = Training> {
     ];
     let sizes = (1_u32..4, 1_u32..4, 1_u64..30, (0_u32..5, 1_u32..4));
     (sizes, fetch, decode, any::<bool>(), 0_u64..30).prop_map(
-        |((accelerators, batch, compute_ns, (prefetch, fetches)), fetch, decode, barrier, startup_ns)| Training {
-            accelerators,
-            batch,
-            compute_ns,
-            fetch,
-            fetches,
-            prefetch,
-            barrier,
-            decode,
-            startup_ns,
-            ..PLAIN
+        |((accelerators, batch, compute_ns, (prefetch, fetches)), fetch, decode, barrier, startup_ns)| {
+            Training {
+                accelerators,
+                batch,
+                compute_ns,
+                fetch,
+                fetches,
+                prefetch,
+                barrier,
+                decode,
+                startup_ns,
+                ..PLAIN
+            }
         },
     )
 }
@@ -394,7 +396,8 @@ fn assert_adds_up(end: &FleetEnd) {
 
 /// One accelerator whose only reader has two reads under way, of samples of three.
 fn inner(play_op: impl FnMut(u64) -> (u64, bool)) -> Played {
-    let training = Training { fetch: Fetch::Readers { count: 1 }, fetches: 2, batch: 2, prefetch: 1, ..PLAIN };
+    let training =
+        Training { fetch: Fetch::Readers { count: 1 }, fetches: 2, batch: 2, prefetch: 1, ..PLAIN };
     play(job(training, data(10, 3), 2), 9, ENDLESS, play_op)
 }
 
@@ -411,7 +414,11 @@ fn a_sample_of_which_a_read_failed_is_lost_once_and_its_other_reads_are_not_made
     // The first read of all fails; the second, of the same sample, was under way.
     let played = inner(|n| (4, n != 0));
     assert_eq!(played.end.accelerators[0].1.lost_samples, 1);
-    assert_eq!((played.depth_max, played.tickets.len()), (2, 11), "the third read of that sample is not made");
+    assert_eq!(
+        (played.depth_max, played.tickets.len()),
+        (2, 11),
+        "the third read of that sample is not made"
+    );
 }
 
 proptest! {

@@ -5,6 +5,7 @@ mod nvml;
 use std::ffi::OsStr;
 use std::sync::OnceLock;
 
+use backend::Clock;
 use record::Gpu;
 
 use nvml::Nvml;
@@ -20,8 +21,34 @@ const PCIE_BYTES: [u32; 2] = [197, 198];
 /// Below this a counter may be one of 32 bits, which begins anew several times a second at the rate of a link.
 const BEYOND_32_BITS: u64 = 1 << 32;
 
-/// The GPUs of this machine.
-pub(super) struct GpuSource {
+/// The GPUs of this machine from one look at them to the next. They are looked at outside the window: each takes some hundred
+/// microseconds, and machines have eight.
+#[derive(Debug)]
+pub(crate) struct Gpus {
+    clock: Clock,
+    source: Option<GpuSource>,
+    last: (u64, Vec<GpuReading>),
+}
+
+impl Gpus {
+    /// The first look; at none where time is virtual.
+    pub(crate) fn look(clock: &Clock) -> Self {
+        let mut source = if clock.runs_by_itself() { GpuSource::open() } else { None };
+        let readings = source.as_mut().map(GpuSource::read).unwrap_or_default();
+        Self { clock: clock.clone(), source, last: (clock.now_ns(), readings) }
+    }
+
+    /// The next, and what each did since the one before.
+    pub(crate) fn since(&mut self) -> Vec<Gpu> {
+        let Some(source) = &mut self.source else { return Vec::new() };
+        let (now_ns, after) = (self.clock.now_ns(), source.read());
+        let (before_ns, before) = std::mem::replace(&mut self.last, (now_ns, after));
+        source.between(&before, &self.last.1, now_ns.saturating_sub(before_ns))
+    }
+}
+
+/// Where they are counted.
+struct GpuSource {
     nvml: &'static Nvml,
     gpus: Vec<Watched>,
 }
@@ -39,7 +66,7 @@ unsafe impl Send for Watched {}
 
 /// One GPU at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct GpuReading {
+struct GpuReading {
     /// Samples of how busy it was since the reading before, percent.
     busy_percent: Vec<u32>,
     sent_bytes: Option<u64>,
@@ -48,7 +75,7 @@ pub(super) struct GpuReading {
 
 impl GpuSource {
     /// `None` where there is none.
-    pub(super) fn open() -> Option<Self> {
+    fn open() -> Option<Self> {
         // Once: initialising the library takes tens of milliseconds where there are many GPUs.
         static NVML: OnceLock<Option<Nvml>> = OnceLock::new();
         Self::of(NVML.get_or_init(|| Nvml::open(OsStr::new(LIBRARY))).as_ref()?)
@@ -63,7 +90,7 @@ impl GpuSource {
         (!gpus.is_empty()).then_some(Self { nvml, gpus })
     }
 
-    pub(super) fn read(&mut self) -> Vec<GpuReading> {
+    fn read(&mut self) -> Vec<GpuReading> {
         let nvml = self.nvml;
         let reading = |gpu: &mut Watched| {
             let samples = nvml.utilization(gpu.device, gpu.seen_us);
@@ -76,8 +103,10 @@ impl GpuSource {
     }
 
     /// What each did from one reading to the next, `wall_ns` apart.
-    pub(super) fn between(&self, before: &[GpuReading], after: &[GpuReading], wall_ns: u64) -> Vec<Gpu> {
-        let of = |(gpu, (before, after)): (&Watched, (&GpuReading, &GpuReading))| after.since(before, gpu, wall_ns);
+    fn between(&self, before: &[GpuReading], after: &[GpuReading], wall_ns: u64) -> Vec<Gpu> {
+        let of = |(gpu, (before, after)): (&Watched, (&GpuReading, &GpuReading))| {
+            after.since(before, gpu, wall_ns)
+        };
         self.gpus.iter().zip(before.iter().zip(after)).map(of).collect()
     }
 }

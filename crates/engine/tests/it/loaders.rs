@@ -122,7 +122,6 @@ fn loader(training: Training, depth: u32) -> Loader {
             Fetch::Readers { count } => Fetchers::Readers(count),
             Fetch::Shared => Fetchers::Shared(depth),
         },
-        fetches: training.fetches,
         prefetch: training.prefetch,
         decode_s: decode_ns as f64 / 1e9,
         decode_threads: training.decode.and_then(|decode| decode.threads),
@@ -159,25 +158,6 @@ fn readers_do_what_is_foretold_of_them() {
                 let fetch = Fetch::Readers { count: readers };
                 let training = Training { accelerators, fetch, prefetch, decode, batch: 20, ..JOB };
                 hold(storage, training, accelerators * readers, Some(0.001));
-            }
-        }
-    }
-}
-
-#[test]
-fn readers_that_have_several_reads_under_way_do_what_is_foretold_of_them() {
-    for storage in storages() {
-        for (accelerators, readers, prefetch, fetches) in
-            [(1, 1, 2, 4), (1, 2, 4, 5), (2, 2, 2, 4), (1, 4, 2, 20), (1, 1, 0, 4), (1, 2, 4, 8)]
-        {
-            for decode in decodes() {
-                let fetch = Fetch::Readers { count: readers };
-                let training = Training { accelerators, fetch, fetches, prefetch, decode, batch: 20, ..JOB };
-                // Eight at once read twenty in turns of 8, 8 and 4: between three turns and two and a half. Reads that begin together
-                // wait for each other before they are decoded apart, and those of the first batch before those of the next.
-                let is_even = 20 % fetches == 0 && decode.is_none();
-                let within = is_even.then_some(if readers == 1 { 0.001 } else { 0.02 });
-                hold(storage, training, accelerators * readers * fetches, within);
             }
         }
     }

@@ -160,7 +160,6 @@ impl Readers {
             batch: self.batch,
             compute_s: self.step_s,
             fetchers: Fetchers::Readers(readers),
-            fetches: 1,
             prefetch: readers.saturating_mul(self.prefetch),
             decode_s: self.decode_s,
             decode_threads: None,

@@ -72,8 +72,14 @@ fn changes(cell: &Cell) -> Vec<(&'static str, Change, Vec<Axis>)> {
         ("warm", |cell| cell.cache = "warm".into(), vec![Axis::Cache, Axis::Memory]),
         ("operation", |cell| cell.operation = "stat".into(), vec![Axis::Operation]),
         ("training", |cell| cell.training = None, {
-            let job =
-                [Axis::Job, Axis::Accelerators, Axis::Readers, Axis::Fetches, Axis::Prefetch, Axis::DecodeThreads];
+            let job = [
+                Axis::Job,
+                Axis::Accelerators,
+                Axis::Readers,
+                Axis::Fetches,
+                Axis::Prefetch,
+                Axis::DecodeThreads,
+            ];
             [&[Axis::Load], &job[..]].concat()
         }),
         ("streams", |cell| cell.streams = None, vec![Axis::Streams]),

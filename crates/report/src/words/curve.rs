@@ -60,6 +60,7 @@ pub(crate) fn way(apart: &WayApart) -> String {
         pieces,
         apart.access.clone(),
         apart.caching.as_ref().map(caching),
+        apart.fetches.map(|fetches| format!("{} of each reader", feed::counted_noun(fetches.into(), "read"))),
     ];
     said(&parts.map(Option::unwrap_or_default))
 }

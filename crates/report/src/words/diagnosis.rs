@@ -177,7 +177,7 @@ fn decoding(work: &str, cost_ns: Option<u64>, by: Option<Decoder>) -> String {
     };
     let who = match by {
         Some(Decoder::Threads(threads)) => format!(" by one of {}", counted_noun(threads.into(), "thread")),
-        Some(Decoder::Reader) => " by the reader that has read it, before it reads the next".to_owned(),
+        Some(Decoder::Reader) => " by the reader that has read it, before it reads on".to_owned(),
         None => String::new(),
     };
     format!("{how}{who}")
@@ -287,7 +287,7 @@ mod tests {
             ),
             (
                 decoding(Some(7_000_000), Some(Decoder::Reader)),
-                "each sample takes 7 ms to decode, as stated by the reader that has read it, before it reads the next",
+                "each sample takes 7 ms to decode, as stated by the reader that has read it, before it reads on",
             ),
             (decoding(None, Some(Decoder::Threads(4))), "each sample is decoded (jpeg) by one of 4 threads"),
         ];

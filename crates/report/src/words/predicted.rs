@@ -49,6 +49,9 @@ fn besides(job: &Training) -> String {
 pub(crate) fn not_predicted(why: &NotPredicted) -> String {
     match why {
         NotPredicted::Decoding { work } => format!("no closed loop says how long decoding by {work} takes"),
+        NotPredicted::SeveralReads => {
+            "readers that have several reads under way wait for the last of each batch, which no closed loop tells".to_owned()
+        }
         NotPredicted::UnevenBatches => {
             "the last batches of an epoch have fewer samples than the others".to_owned()
         }

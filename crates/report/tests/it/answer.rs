@@ -89,7 +89,8 @@ fn what_keeps_the_job_of_a_server_of_feedlines_own_from_the_line_is_said() {
     let demo = &mut summary.verdicts[1];
     demo.demo = true;
     let reads = demo.reads.as_mut().unwrap();
-    reads.played = Some(Played { au: 0.6, target: 0.9, readers: Some(8), fetches: 1, prefetch: 8, diagnosis });
+    reads.played =
+        Some(Played { au: 0.6, target: 0.9, readers: Some(8), fetches: 1, prefetch: 8, diagnosis });
     let mut of_line = |of_line| {
         summary.verdicts[1].reads.as_mut().unwrap().cause = Cause::Demo { of_line: Some(of_line) };
         at(&summary, 160)

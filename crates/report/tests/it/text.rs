@@ -63,7 +63,8 @@ fn gpus_of_the_machine_have_a_table_where_there_are_any() {
         }
     }
     let page = markdown(&summarise(&record));
-    let rows: Vec<&str> = page.split(heading).nth(1).unwrap().lines().filter(|line| line.contains("H100 80GB")).collect();
+    let rows: Vec<&str> =
+        page.split(heading).nth(1).unwrap().lines().filter(|line| line.contains("H100 80GB")).collect();
     assert!(rows[0].ends_with("| 0 | NVIDIA H100 80GB HBM3 | 62 % | 3,000 | - |"), "{}", rows[0]);
     assert!(rows[1].ends_with("| 1 | NVIDIA H100 80GB HBM3 | - | - | - |"), "{}", rows[1]);
 }

@@ -120,8 +120,10 @@ impl Run<'_> {
                 Problem::new(format!("{sum}; once each takes {once}, and the budget is {budget}"))
                     .help("write a longer measure.budget, shorter lists, or a shorter measure.duration")
             }
-            None if total_ns > RUN_NS_MAX && !self.is_search => Problem::new(format!("{sum}; no run lasts more than 30 days"))
-                .help("write shorter lists, fewer repetitions, or a shorter measure.duration"),
+            None if total_ns > RUN_NS_MAX && !self.is_search => {
+                Problem::new(format!("{sum}; no run lasts more than 30 days"))
+                    .help("write shorter lists, fewer repetitions, or a shorter measure.duration")
+            }
             _ => return,
         };
         let length =

@@ -10,7 +10,7 @@ use crate::written::Document;
 
 use super::meaning::Scenario;
 use super::work::Work;
-use super::{checkpoint, device, gate, measure, target, targets, task, tier};
+use super::{checkpoint, device, gate, limits, measure, target, targets, task, tier};
 
 /// The plan of a scenario without reads.
 pub(super) fn plan(
@@ -28,6 +28,9 @@ pub(super) fn plan(
     let measure = measure::resolve(written, None, problems);
     let gate = gate::resolve(written, problems);
     let usable: Vec<&target::Resolved<'_>> = targets.iter().flatten().collect();
+    for target in &usable {
+        limits::held_open(target, &[], target.at(), problems);
+    }
     let asked = checkpoint::CheckpointInput {
         written,
         need: Some(&need),

@@ -259,23 +259,31 @@ pub(super) fn resources(
 }
 
 /// Refuses files that are held open where no blocks of files are read, and fewer of them than reads are outstanding.
-fn held_open(target: &Resolved<'_>, cells: &[Cell], depth: Span, problems: &mut Problems) {
+pub(super) fn held_open(target: &Resolved<'_>, cells: &[Cell], depth: Span, problems: &mut Problems) {
     let Some(written) = target.written.open_files.given() else { return };
-    let BackendConfig::File { .. } = target.target.config else {
-        let problem = Problem::new("`open_files` is for files, and a device is one").at(written.span, "remove this");
-        problems.push(problem.also(target.at(), "is a device"));
-        return;
-    };
-    let of_blocks = |cell: &&Cell| matches!(cell.operation(), Operation::Read | Operation::Write | Operation::Mix);
+    match target.target.config {
+        BackendConfig::File { .. } => {}
+        BackendConfig::Device { .. } => {
+            let problem = Problem::new("`open_files` is for files, and a device is one");
+            problems.push(problem.at(written.span, "remove this").also(target.at(), "is a device"));
+            return;
+        }
+        // Refused as all keys are that mean nothing there.
+        _ => return,
+    }
+    let of_blocks =
+        |cell: &&Cell| matches!(cell.operation(), Operation::Read | Operation::Write | Operation::Mix);
     let Some(deepest) = cells.iter().filter(of_blocks).map(|cell| u64::from(cell.queue_depth)).max() else {
         let message = "`open_files` is for blocks of files that are held open; whole files are opened anew for each sample";
         let problem = Problem::new(message).at(written.span, "remove this");
         problems.push(problem.help("or write load.operation = \"read\""));
         return;
     };
-    let files = u64::from(written.value.0);
+    let files = written.value.0;
     if files < deepest {
-        let message = format!("{files} files held open are too few for {deepest} reads outstanding, each of which may need its own");
+        let message = format!(
+            "{files} files held open are too few for {deepest} reads outstanding, each of which may need its own"
+        );
         let problem = Problem::new(message).at(written.span, "so few").also(depth, "so many");
         problems.push(problem.help(format!("write at least {deepest}, or a shallower queue_depth")));
     }

@@ -127,6 +127,7 @@ pub(crate) fn plan(
                 .refuse_long(problems);
         }
         training::refuse_parts(written, specs, cells, problems);
+        training::refuse_beyond_batch(written, specs, cells, problems);
         order::refuse_cold(written, specs, cells, problems);
     }
     // Behind the cells that read, since each training job is repeated beside its checkpoints.

@@ -20,7 +20,7 @@ use job::Job;
 
 pub(super) use job::TrainingInput;
 pub(super) use loader::depth as loader_depth;
-pub(super) use refused::{refuse_decoders, refuse_parts, refuse_uneven};
+pub(super) use refused::{refuse_beyond_batch, refuse_decoders, refuse_parts, refuse_uneven};
 
 /// Readers of an accelerator where no profile names them: as many as MLPerf's files have at least.
 const READERS_DEFAULT: u32 = 4;

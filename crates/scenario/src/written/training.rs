@@ -40,8 +40,8 @@ table! {
         /// Time that one accelerator computes in one step. Default: the need's step time.
         compute_time: Duration => [Trained],
         /// Readers of each accelerator, as PyTorch's `DataLoader` has them (`num_workers`): each fetches one batch at a time,
-        /// one sample after the other, so that accelerators x readers are the reads outstanding, at most 4096. Default: what
-        /// MLPerf's file of the workload says (`read_threads`), else 4; none where `load.queue_depth` is written. With both
+        /// one sample after the other where `fetches` does not say more, so that accelerators x readers x fetches are the reads
+        /// outstanding, at most 4096. Default: what MLPerf's file of the workload says (`read_threads`), else 4; none where `load.queue_depth` is written. With both
         /// keys, both ways of fetching are measured. Beside a closed loop one number, without a default: the loader of the
         /// job, which has accelerators x readers reads outstanding at most, whatever depth the loop finds best.
         readers: Axis<Whole<1, READERS_MAX>> => [Loader],

@@ -130,7 +130,7 @@ fn bandwidth(case: &Case<'_>) -> Option<Diagnosis> {
         return bound(symptoms, false);
     }
     // Where all readers are busy, something else holds their reads up.
-    let is_idle = littles_law(case).is_some_and(|little| little.full() < FULL_MIN);
+    let is_idle = littles_law(case).is_some_and(|little| waits_for_batches(case, &little));
     let of_target = pair.of_target(case).filter(|share| is_idle && *share < 1.0)?;
     symptoms.push(Symptom::MostIsShort { of_target });
     bound(symptoms, true)
@@ -183,9 +183,15 @@ fn reading(case: &Case<'_>) -> f64 {
     if decodes && storage > 0.0 { storage / (storage + decode) } else { 1.0 }
 }
 
+/// Whether readers stand still as they have no batch to fetch. Those that have several reads under way also do with a part of them, as
+/// each batch ends.
+fn waits_for_batches(case: &Case<'_>, little: &LittlesLaw) -> bool {
+    little.full() < FULL_MIN && case.job.fetches == 1
+}
+
 fn remedy(case: &Case<'_>, pair: Option<&Pair<'_>>, little: Option<LittlesLaw>) -> Remedy {
     let Some(little) = little else { return Remedy::MoreInFlight };
-    if little.full() < FULL_MIN && little.times() <= 1.0 {
+    if waits_for_batches(case, &little) && little.times() <= 1.0 {
         return Remedy::DeeperPrefetch;
     }
     if little.full() >= FULL_MIN && pair.is_some_and(|pair| pair.gain() < FLAT_GAIN_MAX) {

@@ -64,7 +64,11 @@ mod tests {
             rep.system.gpus = vec![gpu];
             rep
         };
-        let reps = [with(gpu(Some(1_000), Some(3_000), 3)), with(gpu(Some(0), None, 1)), with(gpu(None, Some(1_000), 1))];
+        let reps = [
+            with(gpu(Some(1_000), Some(3_000), 3)),
+            with(gpu(Some(0), None, 1)),
+            with(gpu(None, Some(1_000), 1)),
+        ];
         let figures = GpuFigures::of(&reps.iter().collect::<Vec<_>>());
         let [one] = &figures[..] else { panic!("{figures:?}") };
         assert_eq!((one.busy, one.received_bps, one.sent_bps), (Some(0.75), Some(1e12), None));

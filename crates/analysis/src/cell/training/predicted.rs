@@ -92,11 +92,15 @@ pub(super) fn refused<'a>(run: &Run, loops: &ClosedLoops<'a>, cell: &'a CellSumm
     unknown(cell, job, run.dataset(cell.cell.dataset))
 }
 
-/// What of a job no closed loop and no plan says: how long real decoding takes, and how the last batches of an epoch that
+/// What of a job no closed loop and no plan says: how long real decoding takes, how reads that belong together end, and how the last batches of an epoch that
 /// drops none of its samples are read, which have fewer than others.
 fn unknown(cell: &CellSummary, job: &Training, dataset: Option<&Dataset>) -> Option<NotPredicted> {
     if let Some(work) = job.decode.as_deref().filter(|work| *work != STATED_COST) {
         return Some(NotPredicted::Decoding { work: work.to_owned() });
+    }
+    // A batch ends with the slowest of reads that are under way together, and loops tell means.
+    if job.fetches > 1 {
+        return Some(NotPredicted::SeveralReads);
     }
     // Unknown samples may leave a rest; then a full last batch is a guess.
     let rest = samples_of(cell, dataset).is_none_or(|samples| samples % samples_of_step(job) > 0);
@@ -117,7 +121,6 @@ fn loader(job: &Training, depth: u32) -> Option<Loader> {
         batch: job.batch,
         compute_s: job.compute_ns as f64 / 1e9,
         fetchers,
-        fetches: job.fetches,
         prefetch: job.prefetch,
         decode_s: decode_ns as f64 / 1e9,
         decode_threads: job.decode_threads.filter(|_| decode_ns > 0),

@@ -395,6 +395,8 @@ fn a_job_that_no_closed_loop_can_foretell_says_why() {
     // A step of all takes 1,000 samples.
     let kept = |job: &mut record::Training| job.drop_last = false;
     assert_eq!(of_job(800_001, kept), (false, Some(NotPredicted::UnevenBatches)));
+    let several = |job: &mut record::Training| job.fetches = 2;
+    assert_eq!(of_job(800_000, several), (false, Some(NotPredicted::SeveralReads)));
     assert_eq!(of_job(800_000, kept), (true, None), "no batch is smaller");
     assert_eq!(of_job(800_001, |_| ()), (true, None), "the rest is dropped");
     let mut alone = confirmed_job(&[0.5; 3]);

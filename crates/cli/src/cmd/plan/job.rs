@@ -10,13 +10,15 @@ pub(super) fn words(plan: &Plan) -> Option<String> {
         Load::Training(training) => Some((cell, training)),
         Load::Closed | Load::Paced(_) => None,
     })?;
-    let step = format!("batch {}, {} a step", group_digits(job.batch.into()), format_duration_ns(job.compute_ns));
+    let step =
+        format!("batch {}, {} a step", group_digits(job.batch.into()), format_duration_ns(job.compute_ns));
     let together = job.barrier.then(|| "each step begun together".to_owned());
     let starts = (job.startup_ns > 0)
         .then(|| format!("readers take {} to start in each epoch", format_duration_ns(job.startup_ns)));
     let rest = (!job.drop_last).then(|| "the rest of an epoch is a smaller batch".to_owned());
     let buffer = cell.access.streams().filter(|streams| streams.shuffle_buffer > 0);
-    let parts = [Some(step), decoding(job), starts, together, rest, buffer.map(|streams| held(plan, cell, streams))];
+    let parts =
+        [Some(step), decoding(job), starts, together, rest, buffer.map(|streams| held(plan, cell, streams))];
     Some(parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
 }
 
@@ -25,11 +27,14 @@ fn decoding(job: &Training) -> Option<String> {
     let decode = job.decode?;
     let by = match decode.threads {
         Some(threads) => format!("by {}", counted_noun(threads.into(), "thread")),
-        None => "by its reader".to_owned(),
+        None => "by who reads it".to_owned(),
     };
     Some(match decode.work {
         Work::Cost { per_sample_ns } => {
-            format!("a sample is decoded in {} {by}, which takes no processor", format_duration_ns(per_sample_ns))
+            format!(
+                "a sample is decoded in {} {by}, which takes no processor",
+                format_duration_ns(per_sample_ns)
+            )
         }
         Work::Processor { per_sample_ns } => {
             format!("a sample burns {} of a processor {by}", format_duration_ns(per_sample_ns))
@@ -45,7 +50,9 @@ fn held(plan: &Plan, cell: &plan::Cell, Streams { count, shuffle_buffer }: Strea
         plan::DatasetSpec::Generate(generate) => {
             Some(samples.min(generate.samples).saturating_mul(generate.sample_bytes))
         }
-        plan::DatasetSpec::Existing(existing) => existing.sample_bytes.map(|bytes| samples.saturating_mul(bytes)),
+        plan::DatasetSpec::Existing(existing) => {
+            existing.sample_bytes.map(|bytes| samples.saturating_mul(bytes))
+        }
     };
     let bytes = bytes.map(|bytes| format!(", {} as stored", format_bytes(bytes))).unwrap_or_default();
     format!("{} held to shuffle{bytes}", counted_noun(samples, "sample"))

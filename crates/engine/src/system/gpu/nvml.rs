@@ -171,12 +171,15 @@ impl Nvml {
         let value = Value { long: 0 };
         let mut fields =
             ids.map(|id| Field { id, scope: 0, at_us: 0, latency_us: 0, kind: -1, returned: -1, value });
+        let count = c_int::try_from(N).unwrap_or(c_int::MAX);
         // SAFETY: there are as many fields as is said, each with its number.
-        let returned = unsafe { (self.field_values)(device, N as c_int, fields.as_mut_ptr()) };
+        let returned = unsafe { (self.field_values)(device, count, fields.as_mut_ptr()) };
         fields.map(|field| {
-            let is_known = returned == SUCCESS && field.returned == SUCCESS && TYPES_LONG.contains(&field.kind);
-            // SAFETY: the field says that it is of this type.
-            is_known.then(|| unsafe { field.value.long })
+            let is_known =
+                returned == SUCCESS && field.returned == SUCCESS && TYPES_LONG.contains(&field.kind);
+            // SAFETY: all of it was written before, and any bytes are a number.
+            let bytes = unsafe { field.value.long };
+            is_known.then_some(bytes)
         })
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn refuse_search(asked: &TrainingInput<'_>, problems: &mut Problems) 
                 .at(depth.span, "searches")
                 .also(asked.mode, "plays a job");
         problems.push(problem.help(
-            "remove it, and each reader has one read outstanding; or write depths that all batches share, e.g. \
+            "remove it, and each reader has as many reads outstanding as `training.fetches` says; or write depths that all batches share, e.g. \
              queue_depth = [16, 64]",
         ));
     }
@@ -58,12 +58,46 @@ pub(super) fn refuse_threads(asked: &TrainingInput<'_>, job: &Job, problems: &mu
 /// Refuses reads of each reader where no reader reads.
 pub(super) fn refuse_fetches(asked: &TrainingInput<'_>, readers: &[u32], problems: &mut Problems) {
     let Some(fetches) = asked.document.training.fetches.span().filter(|_| readers.is_empty()) else { return };
-    let problem = Problem::new("`training.fetches` is of readers, and here the reads of all batches share `load.queue_depth`");
+    let problem = Problem::new(
+        "`training.fetches` is of readers, and here the reads of all batches share `load.queue_depth`",
+    );
     problems.push(
         problem
             .at(fetches, "so many of each reader")
             .also_if(asked.document.load.queue_depth.span(), "is all that may be under way")
             .help("write training.readers too, or remove one of the two"),
+    );
+}
+
+/// Refuses more reads of a reader than its batch has: they would never be under way together.
+pub(in super::super) fn refuse_beyond_batch(
+    document: &written::Document,
+    specs: &[DatasetSpec],
+    cells: &[Cell],
+    problems: &mut Problems,
+) {
+    let Some(span) = document.training.fetches.span() else { return };
+    let of_cell = |cell: &Cell| {
+        let plan::Load::Training(job) = cell.load else { return None };
+        let (batch, block) = (u64::from(job.batch), u64::from(cell.block_bytes.max(1)));
+        let reads = match &specs[cell.dataset] {
+            _ if cell.task == plan::Task::ReadFile => batch,
+            DatasetSpec::Generate(data) if cell.access.streams().is_some() => {
+                batch.saturating_mul(data.sample_bytes).div_ceil(block)
+            }
+            DatasetSpec::Generate(data) => batch.saturating_mul(data.sample_bytes.div_ceil(block)),
+            DatasetSpec::Existing(data) => batch.saturating_mul(data.sample_bytes?.div_ceil(block)),
+        };
+        (u64::from(job.fetches) > reads).then_some((job.fetches, reads, batch))
+    };
+    let Some((fetches, reads, batch)) = cells.iter().find_map(of_cell) else { return };
+    let of_batch = feed::counted_noun(reads, "read");
+    let problem =
+        Problem::new(format!("a batch of {} takes {of_batch}", feed::counted_noun(batch, "sample")));
+    problems.push(
+        problem
+            .at(span, format!("{fetches} of one reader would never be under way together"))
+            .help(format!("write at most {reads}, larger batches, or more readers")),
     );
 }
 
