@@ -49,6 +49,27 @@ part checkpoint checkpoint-costs "checkpoints" "training with checkpoints"
 "$feedline" what-if copy --from results/stage-or-stream >"$generated/what-if-copy.txt"
 "$feedline" what-if readers --from results/training-throttled >"$generated/what-if-readers.txt"
 "$feedline" claims --markdown >"$generated/claims.md"
+# What the scenarios of claims measured: of each page the figures, and what was foretold for them.
+measured() { # folder of a run
+    "$feedline" report "$1" --format markdown | awk -F'|' -v number="$2" '
+        NR == 1 { print "<a id=\"" number "\"></a>\n\n##" $0 "\n" }
+        /^## / { section = $0; next }
+        # A table of jobs has more columns than a page, and a list below what was foretold is of the line.
+        section == "## Training" && /^\|/ && NF > 14 { row = ""; for (i = 1; i <= 11; i++) row = row $i "|"; $0 = row }
+        section == "## Training" && /^\|/ && NF < 6 { next }
+        section == "## Predicted" && /^- / { next }
+        { sub("see the remarks of its row in the first table", "its page says why") }
+        { text[section] = text[section] $0 "\n" }
+        END {
+            if ("## Training" in text) printf "%s", text["## Training"]
+            else if ("## Predicted" in text) printf "%s", text["## Predicted"]
+            else printf "%s", text["## Cells"]
+            if ("## Layouts" in text) printf "%s", text["## Layouts"]
+        }'
+}
+printf '%s\n' results/claims/* results/c[0-9]*-* | sed 's|.*/\(c[0-9]*\)-|\1 &|' | sort -V | while read -r number folder; do
+    measured "$folder" "$number"
+done >"$generated/claims-measured.md"
 "$built/truth" --causes "$generated/causes.md"
 "$feedline" compare results/engines >"$generated/engines.txt"
 "$feedline" compare results/engines --format svg >"$generated/engines-shift.svg"

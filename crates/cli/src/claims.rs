@@ -2,6 +2,7 @@
 
 mod claim;
 mod list;
+mod sources;
 
 use std::path::Path;
 
@@ -94,6 +95,7 @@ mod tests {
     #[test]
     fn what_is_said_fits_its_table_and_only_what_its_owner_has_settles_what_is_left_open() {
         for claim in all() {
+            assert!(!claim.source().is_empty(), "{}: who says so?", claim.id);
             assert!(claim.says.len() <= 150 && claim.known.len() <= 260, "{}: too long", claim.id);
             if let Settled::OnOnesOwn(_) = claim.settled {
                 assert!(matches!(claim.stands, Stands::Without(_)), "{}", claim.id);

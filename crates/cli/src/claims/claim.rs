@@ -1,5 +1,7 @@
 //! A claim, and what is known of it.
 
+use super::sources;
+
 /// Folder under which the scenario of a claim is named on a command line, `claims/c03`.
 pub(super) const FOLDER: &str = "claims/";
 
@@ -72,6 +74,18 @@ impl Scenario {
 }
 
 impl Claim {
+    /// Where it is made: the articles, by their numbers in the project's collection, and the lines of their texts.
+    pub(crate) fn source(&self) -> &'static str {
+        sources::of(self.id)
+    }
+
+    /// Where the book shows what the scenario of its own kind measured, on the page of all of them; `None` of others.
+    pub(crate) fn measured(&self) -> Option<&'static str> {
+        let Settled::Run(scenario) = self.settled else { return None };
+        let (number, _) = scenario.file.strip_prefix(FOLDER)?.split_once('-')?;
+        Some(number)
+    }
+
     /// What settles it: a command, equations, or what to do.
     pub(crate) fn how(&self) -> String {
         match self.settled {

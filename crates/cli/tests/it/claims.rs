@@ -116,6 +116,57 @@ fn the_book_has_the_table_of_this_version() {
 
 /// Each row of the page on systems that has a command has one that works in a checkout.
 #[test]
+fn each_scenario_of_a_claim_has_a_record_of_its_own_and_its_figures_in_the_book() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("docs/src/generated/claims-measured.md")).unwrap();
+    let mut count = 0;
+    for entry in std::fs::read_dir(root.join("scenarios/claims")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let folders = [root.join("results/claims").join(&name), root.join("results").join(&name)];
+        let kept =
+            folders.iter().find_map(|folder| std::fs::read_to_string(folder.join("scenario.toml")).ok());
+        let kept = kept.unwrap_or_else(|| panic!("{name} has no record in results/claims"));
+        assert!(
+            kept.contains(&std::fs::read_to_string(&path).unwrap()),
+            "{name} is recorded as another scenario"
+        );
+        let number = name.split('-').next().unwrap();
+        assert!(page.contains(&format!("<a id=\"{number}\"></a>")), "{name} is missing in the book");
+        count += 1;
+    }
+    assert!(count > 30);
+}
+
+/// The claim's record: readers that burn 20 ms of a processor on what they read in 60 ms, or in none, on two cores.
+#[test]
+fn more_readers_than_cores_get_what_the_formula_says_within_five_percent() {
+    let bench = Bench::new();
+    let record =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/claims/c137-more-workers-than-cores");
+    let rows = bench.run(&["export", record.to_str().unwrap(), "--format", "jsonl"]).exits(0).out;
+    let (cores, burnt_s) = (2.0, 0.020);
+    let mut held = 0;
+    for row in rows.lines().map(|row| serde_json::from_str::<serde_json::Value>(row).unwrap()) {
+        let cell = row["cell"].as_str().unwrap();
+        let Some(readers) = [2_u32, 4, 16].into_iter().find(|count| cell.contains(&format!("/a1-r{count}-")))
+        else {
+            continue;
+        };
+        let read_s = if cell.starts_with("far/") { 0.060 } else { 0.0 };
+        let expected = (f64::from(readers) / (read_s + burnt_s)).min(cores / burnt_s);
+        let got = row["samples_per_s"].as_f64().unwrap();
+        assert!(got <= expected * 1.01, "{cell}: {got} of {expected}");
+        // Where cores are full whatever the readers do, it is no bound alone.
+        if read_s == 0.0 {
+            assert!(got >= expected * 0.95, "{cell}: {got} of {expected}");
+            held += 1;
+        }
+    }
+    assert!(held >= 9, "{held} repetitions\n{rows}");
+}
+
+#[test]
 fn each_system_of_the_field_is_shown_by_the_command_of_its_row() {
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let page = fs::read_to_string(checkout.join("docs/src/systems.md")).unwrap();

@@ -132,7 +132,10 @@ fn committed_results_stay_small() {
         }
         let files = files_below(&run.path());
         let bytes: u64 = files.iter().map(|file| file.metadata().unwrap().len()).sum();
-        assert!(bytes <= 2_000_000, "{} holds {bytes} B", run.path().display());
+        // Those of claims are many, a folder each.
+        let runs = files.iter().filter(|file| file.ends_with("run.json")).count() as u64;
+        let most = if run.file_name() == "claims" { 180_000 * runs } else { 2_000_000 };
+        assert!(bytes <= most, "{} holds {bytes} B", run.path().display());
         // One short run has its seconds, so that the book can show a heat map.
         let with_seconds = files.iter().find(|file| file.ends_with("intervals.jsonl.gz"));
         assert!(with_seconds.is_none_or(|_| run.file_name() == "over-time"), "{with_seconds:?}");
