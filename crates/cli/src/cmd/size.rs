@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use engine::{Bench, Harder, Search, Try};
 use feed::Flow;
 use launch::{Group, Launcher};
-use plan::{Axis, Cell, DatasetSpec, Load, Plan};
+use plan::{Axis, Cell, DatasetSpec, Load, Plan, Training};
 use record::NotRun;
 
 use crate::announce::Announced;
@@ -157,25 +157,20 @@ pub(crate) fn once(args: &SizeArgs, interrupted: Option<Interrupted>) -> Result<
 fn widened(args: &SizeArgs) -> Result<Loaded, Failure> {
     let training = as_training(&args.input);
     let up_to = |least: u32, most: u32| (least..=most).map(|n| n.to_string()).collect::<Vec<String>>();
-    let plan = load::load(&training)?.plan;
-    let jobs = || {
-        plan.cells
-            .iter()
-            .filter_map(|cell| if let Load::Training(job) = &cell.load { Some(job) } else { None })
-    };
-    // What is tried by default is no more than one client can have outstanding.
-    let fits = |others: u32, usual: u32| args.most.unwrap_or(usual.min(READS_MAX / others.max(1)));
     let values = match args.find {
         // What a dataset has no samples for is not tried.
         // 128 by default: beyond it one client is seldom the feeder, and each number tried is a cell of the
         // plan.
         Find::Accelerators => {
-            let each = jobs().filter_map(|job| Some(job.reads_max()? / job.accelerators.max(1))).max();
-            up_to(1, most_accelerators(&plan).min(fits(each.unwrap_or(1), 128)))
+            let plan = load::load(&training)?.plan;
+            let each =
+                most_of_jobs(&plan, |job| job.reads_max().map_or(1, |reads| reads / job.accelerators.max(1)));
+            up_to(1, most_accelerators(&plan).min(args.most.unwrap_or(128.min(READS_MAX / each))))
         }
         Find::Readers => {
-            let each = jobs().map(|job| job.accelerators.saturating_mul(job.fetches)).max();
-            up_to(1, fits(each.unwrap_or(1), 64))
+            let plan = load::load(&training)?.plan;
+            let each = most_of_jobs(&plan, |job| job.accelerators.saturating_mul(job.fetches));
+            up_to(1, args.most.unwrap_or(64.min(READS_MAX / each)))
         }
         // From zero, which is a setting of its own: nothing is fetched ahead.
         Find::Prefetch => up_to(0, args.most.unwrap_or(64)),
@@ -199,6 +194,15 @@ fn as_training(input: &InputArgs) -> InputArgs {
 fn with(input: &InputArgs, more: Vec<String>) -> InputArgs {
     let set = input.set.iter().cloned().chain(more).collect();
     InputArgs { set, ..input.clone() }
+}
+
+/// The most of the jobs that a plan plays, at least 1.
+fn most_of_jobs(plan: &Plan, of: impl Fn(&Training) -> u32) -> u32 {
+    let jobs = plan.cells.iter().filter_map(|cell| match &cell.load {
+        Load::Training(job) => Some(of(job)),
+        Load::Closed | Load::Paced(_) => None,
+    });
+    jobs.max().unwrap_or(1).clamp(1, READS_MAX)
 }
 
 /// Accelerators for which the smallest dataset has one step.
