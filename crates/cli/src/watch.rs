@@ -13,7 +13,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use backend::{Clock, SharedStore};
-use engine::{Live, Progress as Counters};
+use engine::{Gpus, Live, Progress as Counters};
 use record::{Gpu, System};
 
 use crate::output;
@@ -82,6 +82,7 @@ fn print(
 ) {
     let mut machines: Vec<Live> = targets.iter().map(|(_, store)| Live::of(store)).collect();
     let clock = Clock::real();
+    let mut gpus = Gpus::look(&clock);
     let (mut last_ns, mut before, mut measured) = (clock.now_ns(), counters.get(), 0);
     let began_ns = last_ns;
     for row in 0.. {
@@ -90,6 +91,7 @@ fn print(
         let took_ns = now_ns.saturating_sub(last_ns).max(1);
         // All of them, so that the next row of another target is of one second too.
         let looks: Vec<System> = machines.iter_mut().map(|machine| machine.look(took_ns)).collect();
+        let used = gpus.since();
         let after = counters.get();
         let per_s = |after: u64, before: u64| after.saturating_sub(before) as f64 * 1e9 / took_ns as f64;
         let moved = Moved {
@@ -103,11 +105,11 @@ fn print(
         let came = if index == measured { "" } else { ">" };
         measured = index;
         if row % PAGE == 0 {
-            let has_gpus = looks.iter().any(|look| !look.gpus.is_empty());
-            output::say(&format!("{NAMES}{}", if has_gpus { GPU_NAMES } else { "" }));
+            output::say(&format!("{NAMES}{}", if used.is_empty() { "" } else { GPU_NAMES }));
         }
         if let (Some((name, _)), Some(look)) = (targets.get(index), looks.get(index)) {
-            output::say(&words((now_ns - began_ns) / 1_000_000_000, &format!("{came}{name}"), moved, look));
+            let row = words((now_ns - began_ns) / 1_000_000_000, &format!("{came}{name}"), moved, look);
+            output::say(&(row + &gpu_words(&used)));
         }
         if is_last {
             break;
@@ -151,15 +153,17 @@ fn words(second: u64, target: &str, moved: Moved, system: &System) -> String {
         .memory_after
         .map_or_else(|| "-".to_owned(), |memory| figure(memory.available_bytes as f64 / 1e9));
     let [moved_mb, ops] = [moved.bytes_per_s / 1e6, moved.ops_per_s].map(figure);
-    let gpus = if system.gpus.is_empty() { String::new() } else { format!(" | {}", gpus(&system.gpus)) };
     format!(
         "{second:>5}  {target:<12.12} {moved_mb:>7} {ops:>8} | {reads:>7} {read:>7} {read_ms:>6} | {writes:>7} {written:>7} {write_ms:>6} | \
-         {received:>7} {sent:>9} | {cores:>5} {free:>8}{gpus}"
+         {received:>7} {sent:>9} | {cores:>5} {free:>8}"
     )
 }
 
-/// The busiest of the GPUs, and what all of them moved over PCIe.
-fn gpus(gpus: &[Gpu]) -> String {
+/// Behind a row: the busiest of the GPUs, and what all of them moved over PCIe. Empty where there are none.
+fn gpu_words(gpus: &[Gpu]) -> String {
+    if gpus.is_empty() {
+        return String::new();
+    }
     let busy = gpus.iter().filter_map(|gpu| gpu.busy_permille).max();
     let busy = busy.map_or_else(|| "-".to_owned(), |permille| figure(f64::from(permille) / 10.0));
     let moved = |of: fn(&Gpu) -> Option<u64>| {
@@ -168,7 +172,7 @@ fn gpus(gpus: &[Gpu]) -> String {
         per_s.map_or_else(|| "-".to_owned(), figure)
     };
     let [received, sent] = [moved(|gpu| gpu.received_bytes), moved(|gpu| gpu.sent_bytes)];
-    format!("{busy:>5} {received:>7} {sent:>9}")
+    format!(" | {busy:>5} {received:>7} {sent:>9}")
 }
 
 /// Three digits, more or less.
@@ -230,8 +234,8 @@ mod tests {
             wall_ns: 1_000_000_000,
             ..Gpu::default()
         };
-        let with = System { gpus: vec![gpu(Some(617), Some(3_000_000_000)), gpu(None, None)], ..system };
-        let row = words(7, "disk", moved, &with);
+        let gpus = [gpu(Some(617), Some(3_000_000_000)), gpu(None, None)];
+        let row = words(7, "disk", moved, &system) + &gpu_words(&gpus);
         assert_eq!(columns(&row), columns(&format!("{NAMES}{GPU_NAMES}")), "{row}");
         assert!(row.ends_with("|  61.7       -      10.0"), "{row}");
         let unknown = words(8, "bucket", moved, &System::default());

@@ -9,6 +9,7 @@ mod coming;
 mod job;
 mod lanes;
 mod members;
+mod ops_left;
 mod pauses;
 mod readers;
 mod saving;
@@ -255,7 +256,7 @@ impl Fleet {
                 if !is_handed_over {
                     shared.free(done_ns);
                 }
-                let Some(is_whole) = shared.op_done(&self.job, id, position.sample, ended.is_ok) else {
+                let Some(is_whole) = shared.op_done(id, position.sample, ended.is_ok) else {
                     return false;
                 };
                 is_whole
@@ -488,7 +489,7 @@ impl Fleet {
             accelerator.open(reads, self.job.has_rest(number, batch.number), at_ns);
             match &mut self.fetchers {
                 Fetchers::Readers(readers) => readers.opened(&self.job, batch),
-                Fetchers::Shared(shared) => shared.opened(&self.job, batch, reads),
+                Fetchers::Shared(shared) => shared.opened(batch, reads),
             }
         }
         self.take_opened(index, first);

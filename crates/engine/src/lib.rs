@@ -53,6 +53,6 @@ pub use schedule::Turn;
 pub use search::{Harder, Search};
 pub use server::Server;
 pub use spec::RepSpec;
-pub use system::Live;
+pub use system::{Gpus, Live};
 pub use variants::VariantTurn;
 pub use variants::round_of_variants;

@@ -10,14 +10,14 @@ mod text;
 
 use std::path::PathBuf;
 
-use backend::{Clock, SharedStore};
+use backend::SharedStore;
 use record::{Memory, System};
 
 use counters::DeviceCounters;
 use network::{NetworkCounters, NetworkSource};
 use nfs::{NfsCounters, NfsSource};
 
-pub(crate) use gpu::Gpus;
+pub use gpu::Gpus;
 pub(crate) use programs::Programs;
 pub(crate) use text::Text;
 
@@ -117,7 +117,6 @@ impl Sources {
 pub struct Live {
     sources: Sources,
     before: Reading,
-    gpus: Gpus,
 }
 
 impl Live {
@@ -125,7 +124,7 @@ impl Live {
     pub fn of(store: &SharedStore) -> Self {
         let mut sources = Sources::open(&Watched::of(store));
         let before = sources.read();
-        Self { sources, before, gpus: Gpus::look(&Clock::real()) }
+        Self { sources, before }
     }
 
     /// What changed since the last look, `wall_ns` ago.
@@ -133,7 +132,7 @@ impl Live {
         let after = self.sources.read();
         let system = self.sources.between(&self.before, &after, wall_ns);
         self.before = after;
-        System { gpus: self.gpus.since(), ..system }
+        system
     }
 }
 

@@ -22,7 +22,7 @@ use crate::cell::counters::counted;
 use crate::cell::operation;
 use crate::cell::repetitions::WINDOW_NS_MIN;
 use reconciliation::{Crossing, findings};
-use traffic::total;
+use traffic::{by_time, total};
 
 // A window of a second whose counters were read 50 ms late counts what was not in it.
 /// Share of its window by which the span of a repetition's readings may differ from it.
@@ -166,10 +166,7 @@ impl Pressure {
 
 /// A share of the time of those repetitions in which it is known.
 fn waited(reps: &[&Rep], of: impl Fn(&Usage) -> Option<u64>) -> Option<f64> {
-    let known: Vec<(u64, u64)> =
-        reps.iter().filter_map(|rep| Some((of(&rep.usage)?, rep.usage.wall_ns))).collect();
-    let (waited_ns, wall_ns) = (total(known.iter().map(|one| one.0)), total(known.iter().map(|one| one.1)));
-    (wall_ns > 0).then(|| waited_ns as f64 / wall_ns as f64)
+    by_time(reps.iter().filter_map(|rep| Some((of(&rep.usage)? as f64, rep.usage.wall_ns))))
 }
 
 impl CoreFigures {

@@ -6,10 +6,8 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use crate::fleet::job::Job;
 use crate::fleet::members::Members;
+use crate::fleet::ops_left::OpsLeft;
 use crate::fleet::task::BatchId;
-
-/// Set in the count of a sample's operations once one of them has failed.
-const LOST: u32 = 1 << 31;
 
 /// The readers of a fleet.
 #[derive(Debug)]
@@ -20,8 +18,8 @@ pub(crate) struct Readers {
     /// Readers that may issue one operation each, and since when, the longest waiting first. A reader of several fetches stands here
     /// several times.
     ready: VecDeque<(u32, u64)>,
-    /// Operations that ended of each sample of each reader's batch, where a sample takes several.
-    ended: Vec<u32>,
+    /// By reader, each of which has one batch.
+    ops_left: OpsLeft,
     /// Readers whose batch begins with samples that are there already, the longest waiting first.
     resting: VecDeque<u32>,
     members: Members,
@@ -61,12 +59,11 @@ impl Readers {
             Reader { batch, ..Reader::default() }
         };
         let all = members.count(job.training.accelerators) * count;
-        let counted = if job.ops_per_sample > 1 { job.training.batch as usize } else { 0 };
         Self {
             count,
             all: (0..all).map(first).collect(),
             ready: VecDeque::with_capacity(all as usize * job.training.fetches as usize),
-            ended: vec![0; all as usize * counted],
+            ops_left: OpsLeft::new(job, all as usize),
             resting: VecDeque::with_capacity(all as usize),
             members,
             decoding: BinaryHeap::with_capacity(all as usize),
@@ -100,7 +97,7 @@ impl Readers {
         reader.reads = job.reads(number, reader.batch);
         (reader.left, reader.sample, reader.op) = (reader.reads, 0, 0);
         let (asked, free_ns) = (reader.asked, reader.free_ns);
-        self.ended_of(job, index).fill(0);
+        self.ops_left.begin(index as usize);
         (asked..job.training.fetches).for_each(|_| self.ask(job, index, free_ns));
     }
 
@@ -113,15 +110,6 @@ impl Readers {
             reader.asked += 1;
             self.ready.push_back((index, free_ns));
         }
-    }
-
-    /// Operations that ended of each sample of a reader's batch; empty where each takes one.
-    fn ended_of(&mut self, job: &Job, index: u32) -> &mut [u32] {
-        if job.ops_per_sample == 1 {
-            return &mut [];
-        }
-        let batch = job.training.batch as usize;
-        &mut self.ended[index as usize * batch..][..batch]
     }
 
     /// The batch of the next reader that takes the samples that it begins with, and since when the reader has been
@@ -165,25 +153,16 @@ impl Readers {
         (sample, is_ok): (u32, bool),
         done_ns: u64,
     ) -> Option<bool> {
-        let ops = job.ops_per_sample as u32;
-        if ops == 1 {
-            return Some(is_ok);
-        }
         let index = self.index(job, id);
         let reader = &mut self.all[index as usize];
-        let mut now_ended = 1;
+        let mut ended = 1;
         if !is_ok && reader.sample == sample {
-            now_ended += ops - reader.op;
+            ended += job.ops_per_sample as u32 - reader.op;
             (reader.sample, reader.op) = (sample + 1, 0);
         }
-        let ended = &mut self.ended_of(job, index)[sample as usize];
-        *ended += now_ended;
-        if !is_ok {
-            *ended |= LOST;
-        }
-        let (is_last, is_whole) = (*ended & !LOST == ops, *ended & LOST == 0);
-        if is_last {
-            return Some(is_whole);
+        let whole = self.ops_left.end(index as usize, sample, (ended, is_ok));
+        if whole.is_some() {
+            return whole;
         }
         // Behind all others: the queue serves readers in the order in which they asked.
         self.ask(job, index, done_ns);

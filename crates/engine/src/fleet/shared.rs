@@ -4,11 +4,8 @@ use std::collections::VecDeque;
 
 use crate::fleet::accelerator::Accelerator;
 use crate::fleet::job::{Job, Position};
+use crate::fleet::ops_left::OpsLeft;
 use crate::fleet::task::BatchId;
-
-/// Set in the count of a sample's operations once one of them has failed.
-// In the count itself: the last operation to end says whether any failed, without a second array.
-const LOST: u32 = 1 << 31;
 
 /// What is read next of each accelerator.
 #[derive(Debug)]
@@ -20,8 +17,7 @@ pub(crate) struct Shared {
     batches: u64,
     /// Since when each free slot has been free, the longest first.
     free_since_ns: VecDeque<u64>,
-    /// Operations of each sample that are left, if a sample takes several.
-    ops_left: Vec<u32>,
+    ops_left: OpsLeft,
     /// Batches of an accelerator that are open at once, at most.
     batches_max: u64,
 }
@@ -36,24 +32,20 @@ struct Next {
 impl Shared {
     /// A queue of `slots` that `accelerators` share, each with up to `batches_max` open batches.
     pub(crate) fn new(job: &Job, accelerators: usize, batches_max: usize, slots: u32) -> Self {
-        let counted = if job.ops_per_sample > 1 { job.training.batch as usize } else { 0 };
         Self {
             next: vec![Next::default(); accelerators],
             turn: 0,
             batches: 0,
             free_since_ns: (0..slots).map(|_| 0).collect(),
-            ops_left: vec![0; accelerators * batches_max * counted],
+            ops_left: OpsLeft::new(job, accelerators * batches_max),
             batches_max: batches_max as u64,
         }
     }
 
     /// A batch of `reads` may be fetched.
-    pub(crate) fn opened(&mut self, job: &Job, batch: BatchId, reads: u32) {
+    pub(crate) fn opened(&mut self, batch: BatchId, reads: u32) {
         self.batches += u64::from(reads > 0);
-        if job.ops_per_sample > 1 {
-            let first = self.counted(job, batch, 0);
-            self.ops_left[first..first + job.training.batch as usize].fill(job.ops_per_sample as u32);
-        }
+        self.ops_left.begin(self.place(batch));
     }
 
     /// Whether there is something to issue.
@@ -130,21 +122,12 @@ impl Shared {
     }
 
     /// Takes the end of an operation. Returns whether its sample was read well, once all of it has ended.
-    pub(crate) fn op_done(&mut self, job: &Job, batch: BatchId, sample: u32, ok: bool) -> Option<bool> {
-        if job.ops_per_sample == 1 {
-            return Some(ok);
-        }
-        let index = self.counted(job, batch, sample);
-        let left = &mut self.ops_left[index];
-        *left -= 1;
-        if !ok {
-            *left |= LOST;
-        }
-        (*left & !LOST == 0).then_some(*left & LOST == 0)
+    pub(crate) fn op_done(&mut self, batch: BatchId, sample: u32, ok: bool) -> Option<bool> {
+        self.ops_left.end(self.place(batch), sample, (1, ok))
     }
 
-    fn counted(&self, job: &Job, batch: BatchId, sample: u32) -> usize {
-        let batch = batch.index * self.batches_max as usize + (batch.number % self.batches_max) as usize;
-        batch * job.training.batch as usize + sample as usize
+    /// Where the operations of an open batch are counted.
+    fn place(&self, batch: BatchId) -> usize {
+        batch.index * self.batches_max as usize + (batch.number % self.batches_max) as usize
     }
 }

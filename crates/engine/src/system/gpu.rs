@@ -24,7 +24,7 @@ const BEYOND_32_BITS: u64 = 1 << 32;
 /// The GPUs of this machine from one look at them to the next. They are looked at outside the window: each takes some hundred
 /// microseconds, and machines have eight.
 #[derive(Debug)]
-pub(crate) struct Gpus {
+pub struct Gpus {
     clock: Clock,
     source: Option<GpuSource>,
     last: (u64, Vec<GpuReading>),
@@ -32,14 +32,14 @@ pub(crate) struct Gpus {
 
 impl Gpus {
     /// The first look; at none where time is virtual.
-    pub(crate) fn look(clock: &Clock) -> Self {
+    pub fn look(clock: &Clock) -> Self {
         let mut source = if clock.runs_by_itself() { GpuSource::open() } else { None };
         let readings = source.as_mut().map(GpuSource::read).unwrap_or_default();
         Self { clock: clock.clone(), source, last: (clock.now_ns(), readings) }
     }
 
     /// The next, and what each did since the one before.
-    pub(crate) fn since(&mut self) -> Vec<Gpu> {
+    pub fn since(&mut self) -> Vec<Gpu> {
         let Some(source) = &mut self.source else { return Vec::new() };
         let (now_ns, after) = (self.clock.now_ns(), source.read());
         let (before_ns, before) = std::mem::replace(&mut self.last, (now_ns, after));

@@ -2,6 +2,8 @@
 
 use record::{Gpu, Rep};
 
+use super::traffic::by_time;
+
 /// A GPU of the machine over the repetitions, whoever used it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GpuFigures {
@@ -38,11 +40,9 @@ impl GpuFigures {
     }
 }
 
-/// A sum by the time of those readings in which it is known.
+/// Of those readings in which it is known.
 fn over(gpus: &[&Gpu], of: impl Fn(&Gpu) -> Option<f64>) -> Option<f64> {
-    let known: Vec<(f64, u64)> = gpus.iter().filter_map(|gpu| Some((of(gpu)?, gpu.wall_ns))).collect();
-    let wall_ns: u64 = known.iter().map(|one| one.1).sum();
-    (wall_ns > 0).then(|| known.iter().map(|one| one.0).sum::<f64>() / wall_ns as f64)
+    by_time(gpus.iter().filter_map(|gpu| Some((of(gpu)?, gpu.wall_ns))))
 }
 
 #[cfg(test)]

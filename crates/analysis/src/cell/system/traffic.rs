@@ -16,6 +16,13 @@ impl Traffic {
     }
 }
 
+/// Amounts, each with the time that it took, as one amount by nanosecond; `None` without time.
+pub(super) fn by_time(known: impl Iterator<Item = (f64, u64)>) -> Option<f64> {
+    let (sum, wall_ns) =
+        known.fold((0.0, 0_u64), |(sum, all_ns), (amount, ns)| (sum + amount, all_ns.saturating_add(ns)));
+    (wall_ns > 0).then(|| sum / wall_ns as f64)
+}
+
 /// A sum that a damaged record cannot make overflow.
 pub(super) fn total(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::saturating_add)

@@ -92,8 +92,8 @@ pub(super) fn refused<'a>(run: &Run, loops: &ClosedLoops<'a>, cell: &'a CellSumm
     unknown(cell, job, run.dataset(cell.cell.dataset))
 }
 
-/// What of a job no closed loop and no plan says: how long real decoding takes, how reads that belong together end, and how the last batches of an epoch that
-/// drops none of its samples are read, which have fewer than others.
+/// What of a job no closed loop and no plan says: how long real decoding takes, how reads that belong together end, and how the last
+/// batches of an epoch that drops none of its samples are read, which have fewer than others.
 fn unknown(cell: &CellSummary, job: &Training, dataset: Option<&Dataset>) -> Option<NotPredicted> {
     if let Some(work) = job.decode.as_deref().filter(|work| *work != STATED_COST) {
         return Some(NotPredicted::Decoding { work: work.to_owned() });
