@@ -25,7 +25,7 @@ plot() { # run, plot
 }
 for name in percentiles tradeoff; do plot quickstart "$name"; done
 for name in sizes roofline; do plot sizes "$name"; done
-for name in heatmap over-time; do plot over-time "$name"; done
+for name in heatmap over-time machine; do plot over-time "$name"; done
 plot c09-files-or-shards layouts
 plot epochs epochs
 plot checkpoint checkpoints

@@ -45,7 +45,8 @@ pub use cell::need::{LineAt, NoNeed};
 pub use cell::network::{Attempts, MountFigures, NetworkFigures, Wire, WireCause, WireFinding};
 pub use cell::operations::Operations;
 pub use cell::over_time::{
-    Fit, Heat, HeatColumn, OverTime, RatePoint, RepOverTime, over_time, over_time_read,
+    CoresBusy, DeviceRate, Fit, Heat, HeatColumn, MachineRate, NetworkRate, OverTime, RatePoint, RepOverTime,
+    over_time, over_time_read,
 };
 pub use cell::paced::{KindResponse, Paced};
 pub use cell::page_cache::PageCache;

@@ -7,9 +7,9 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use backend::{Store, StoreError};
+use backend::{SharedStore, StoreError};
 use dataset::{Key, MARKER_NAME};
 use describe::Datasets;
 use plan::{DatasetSpec, Plan};
@@ -20,7 +20,7 @@ use crate::exit::Failure;
 use crate::in_use;
 use crate::leases::{Leases, ThisMachine};
 use crate::open::{self, Stores};
-use crate::output;
+use crate::{output, signals};
 
 /// With whom a run has its datasets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,11 +94,10 @@ fn leases(
                 "target `{}` takes no writes: no other run can be told that its dataset is being measured",
                 target.name
             )),
-            Err(LeaseError::Interrupted) => return Err(Failure::Interrupted),
-            Err(error) => return Err(anyhow::Error::new(error).into()),
+            Err(error) => return Err(failed(&place(target), error)),
         }
     }
-    Ok(Leases::keep(leases, Arc::clone(stop))?)
+    Ok(Leases::keep(leases, ends(stop))?)
 }
 
 /// The marked folder of a dataset that feedline wrote, below which all of its objects lie.
@@ -108,39 +107,92 @@ fn folder(slot: &describe::OnTarget) -> Key {
     Key::new(name).unwrap_or(first)
 }
 
-/// Refuses to remove datasets of a store that a run has a lease on.
+/// Takes a store to remove what feedline wrote there; `None` where that is nothing, and where a lock on its folder keeps runs from it.
 ///
 /// # Errors
-/// For the first of them.
-pub(crate) fn refuse_leased(store: &dyn Store) -> Result<(), Failure> {
+/// For a dataset that a run has a lease on, and for a run that writes there.
+pub(crate) fn hold_to_remove(
+    at: &str,
+    store: &SharedStore,
+    is_locked: bool,
+) -> Result<Option<Leases>, Failure> {
+    // A signal ends the process at once: what it leaves is nobody's.
     let never = AtomicBool::new(false);
-    Ok(prepare::refuse_measured(store, &ThisMachine::new(&never)).map_err(anyhow::Error::new)?)
+    let machine = ThisMachine::new(&never);
+    let failed = |error| failed(&format!("cannot clean `{at}`"), error);
+    let is_any = prepare::refuse_used(&**store, &machine).map_err(failed)?;
+    if is_locked || !is_any {
+        return Ok(None);
+    }
+    let lease =
+        Lease::to_remove(store, machine.holder(&ThisMachine::own_group()), &machine).map_err(failed)?;
+    // A run may write what is being removed here.
+    Ok(Some(Leases::keep(lease.into_iter().collect(), signals::end)?))
 }
 
-/// Holds the local folders of a plan against `feedline clean` until they are dropped: what lies there may be a dataset of which a
-/// part is written, a copy or a checkpoint. Several runs may hold one folder.
+/// What a run does that has lost a lease: it ends, and keeps what it measured.
+fn ends(stop: &Arc<AtomicBool>) -> impl Fn() + Send + 'static {
+    let stop = Arc::clone(stop);
+    move || stop.store(true, Ordering::Relaxed)
+}
+
+fn failed(place: &str, error: LeaseError) -> Failure {
+    match error {
+        LeaseError::Interrupted => Failure::Interrupted,
+        error => anyhow::Error::new(error).context(place.to_owned()).into(),
+    }
+}
+
+fn place(target: &plan::Target) -> String {
+    format!("target `{}` at `{}`", target.name, target.at)
+}
+
+/// What keeps `feedline clean` from the places of a run, until it is dropped.
+pub(crate) struct Used {
+    _locks: Vec<LockedFile>,
+    _leases: Leases,
+}
+
+/// Holds the places of a plan against `feedline clean`: what lies there may be a dataset of which a part is written, a copy or a
+/// checkpoint. Several runs may hold one place. Folders of this machine are locked; elsewhere, where this run may write, a lease tells.
 ///
 /// # Errors
-/// For a folder that something is being removed from.
-pub(crate) fn use_folders(plan: &Plan) -> Result<Vec<LockedFile>, Failure> {
-    let mut held = Vec::new();
+/// For a place that something is being removed from, and what a server refuses.
+pub(crate) fn use_places(plan: &Plan, stores: &Stores, stop: &Arc<AtomicBool>) -> Result<Used, Failure> {
+    let machine = ThisMachine::new(stop);
+    let (mut locks, mut leases) = (Vec::new(), Vec::new());
     for (index, target) in plan.targets.iter().enumerate() {
-        let Some(root) = open::local_root(&target.config) else { continue };
-        let is_generated = |&(at, dataset): &(usize, usize)| {
-            at == index && matches!(plan.datasets[dataset], DatasetSpec::Generate(_))
-        };
-        let is_copied_to = |cell: &plan::Cell| cell.task.copy().is_some_and(|copy| copy.to == index);
-        let is_written = plan.places().iter().any(is_generated) || plan.cells.iter().any(is_copied_to);
-        if is_written {
-            in_use::make(root);
+        let is_written = is_written(plan, index);
+        if let Some(root) = open::local_root(&target.config) {
+            if is_written {
+                in_use::make(root);
+            }
+            match in_use::hold_to_use(root) {
+                // Of data of the user's another program may have its own idea of a lock.
+                Err(_) if !is_written => {}
+                locked => locks.extend(locked?),
+            }
         }
-        match in_use::hold_to_use(root) {
-            // Of data of the user's another program may have its own idea of a lock.
-            Err(_) if !is_written => {}
-            locked => held.extend(locked?),
+        let store = stores.data(index);
+        let is_shared = target.config.capabilities().network || store.nfs_mount_point().is_some();
+        if is_written && is_shared && !target.is_served_here() {
+            let lease = Lease::to_write(store, machine.holder(&ThisMachine::own_group()), &machine);
+            leases.extend(lease.map_err(|error| failed(&place(target), error))?);
         }
     }
-    Ok(held)
+    Ok(Used { _locks: locks, _leases: Leases::keep(leases, ends(stop))? })
+}
+
+/// Whether a plan has feedline write to a target.
+fn is_written(plan: &Plan, target: usize) -> bool {
+    let is_generated = |&(at, dataset): &(usize, usize)| {
+        at == target && matches!(plan.datasets[dataset], DatasetSpec::Generate(_))
+    };
+    let takes = |cell: &plan::Cell| {
+        cell.task.copy().is_some_and(|copy| copy.to == target)
+            || cell.writes_checkpoints().is_some_and(|checkpoints| checkpoints.to == target)
+    };
+    plan.places().iter().any(is_generated) || plan.cells.iter().any(takes)
 }
 
 /// The marker of a folder, by its one name: two targets may lie at one path.

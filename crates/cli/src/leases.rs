@@ -5,7 +5,6 @@ use std::fs;
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::io;
 use std::process;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -27,8 +26,8 @@ pub(crate) struct Leases {
 
 impl Leases {
     /// Keeps leases: a small object is written and one removed for each of them every 20 seconds, and none where there is none.
-    /// Sets `stop` where one of them was lost to another run, and says so.
-    pub(crate) fn keep(mut leases: Vec<Lease>, stop: Arc<AtomicBool>) -> io::Result<Self> {
+    /// Where one of them was lost to another process, says so and does what `when_lost` does.
+    pub(crate) fn keep(mut leases: Vec<Lease>, when_lost: impl Fn() + Send + 'static) -> io::Result<Self> {
         let (ends, is_over) = channel::<()>();
         let (done, released) = channel();
         if leases.is_empty() {
@@ -44,7 +43,7 @@ impl Leases {
                     // A server that is away is waited for by the run, which says so; the lease is renewed after that.
                     if let Ok(Renewed::Lost(to)) = lease.renew(passed_ns) {
                         output::say(&lost(&to));
-                        stop.store(true, Ordering::Relaxed);
+                        when_lost();
                     }
                 }
             }
@@ -64,7 +63,7 @@ fn lost(to: &Holder) -> String {
     let Holder { process, host, .. } = to;
     let unheard = feed::format_duration_ns(EXPIRES_NS);
     format!(
-        "error: another run (process {process} on {host}) measures this dataset now: it had not heard of this run for {unheard}\n  \
+        "error: another process ({process} on {host}) has what this one used: it had not heard of this one for {unheard}\n  \
          hint: this run ends and keeps what it measured; go on with it by --resume once the other one has ended"
     )
 }
@@ -119,7 +118,7 @@ impl Watch for ThisMachine<'_> {
     fn begins(&self, holder: &Holder, at_most_ns: u64) {
         let Holder { process, host, .. } = holder;
         output::say(&format!(
-            "process {process} on {host} had this dataset: watching whether it still has, {} at most",
+            "process {process} on {host} has a lease there: watching whether it is renewed, {} at most",
             feed::format_duration_ns(at_most_ns)
         ));
     }

@@ -13,8 +13,7 @@ use describe::{Begun, Datasets, OnTarget};
 use engine::{Bench, BenchSettings, CellSetup, Event, Progress as Counters};
 use plan::{Plan, Share};
 use record::{
-    End, Line, LockedFile, NotLookedAt, NotRun, Redactor, Reread, Role, Run, RunRecord, RunWriter, Segment,
-    Variant,
+    End, Line, NotLookedAt, NotRun, Redactor, Reread, Role, Run, RunRecord, RunWriter, Segment, Variant,
 };
 use rustix::fs::{Access, access};
 
@@ -22,7 +21,7 @@ use crate::announce::{self, Announced};
 use crate::args::{MeasureArgs, ShowArgs};
 use crate::at_last::AtLast;
 use crate::checkpoints::Checkpoints;
-use crate::claim::{self, Claim, Held};
+use crate::claim::{self, Claim, Held, Used};
 use crate::conclusion::{self, Conclusion};
 use crate::data;
 use crate::exit::Failure;
@@ -50,7 +49,7 @@ pub(crate) struct Ready {
     /// The datasets, until the run has come to its end.
     _held: Held,
     /// The folders that they and what else it writes lie in.
-    _folders: Vec<LockedFile>,
+    _places: Used,
 }
 
 impl Ready {
@@ -88,7 +87,7 @@ impl Ready {
         // Before any dataset is written: the folder is made only after it.
         Checkpoints::check_room(&loaded.plan, &stores)?;
         progress.phase("making the datasets ready");
-        let folders = claim::use_folders(&loaded.plan)?;
+        let places = claim::use_places(&loaded.plan, &stores, &stop)?;
         let report = |target: &str, done, total| progress.writing(target, done, total);
         let data = data::make_ready(&loaded.plan, &stores, cores, &report, &stop)?;
         // After they are written: the marker that is locked is made with them.
@@ -105,7 +104,7 @@ impl Ready {
             stores,
             data,
             _held: held,
-            _folders: folders,
+            _places: places,
         })
     }
 }

@@ -96,8 +96,9 @@ pub(crate) fn ended_by_itself() {
     *ending = Ending::ByItself;
 }
 
+/// Ends the process now, with what was measured.
 #[expect(clippy::exit, reason = "what is under way does not return, so no caller can end the process")]
-fn end() {
+pub(crate) fn end() {
     match take() {
         Ending::Kept(at_last) => show(at_last),
         Ending::Nothing => output::say(&Failure::Interrupted.to_string()),

@@ -582,7 +582,7 @@ impl<'a> Bench<'a> {
         let is_suspended = self.was_suspended();
         let sign = if is_suspended { Sign::Suspended } else { Sign::of(&made) };
         let cell = &self.cells[turn.cell];
-        let Measured { mut rep, seconds, sampled } =
+        let Measured { mut rep, seconds, looks, sampled } =
             made.unwrap_or_else(|error| Measured::failed(cell, error.to_string(), self.clock.now_ns()));
         // One that a signal ended is made again as such.
         if is_suspended && rep.outcome != Outcome::Interrupted {
@@ -600,7 +600,7 @@ impl<'a> Bench<'a> {
             window_unix_ns: self.settings.began_unix_ns.map(|began| began + rep.window_start_ns),
             ..rep
         };
-        let intervals = RepIntervals { cell: rep.cell.clone(), role, rep: turn.rep, seconds };
+        let intervals = RepIntervals { cell: rep.cell.clone(), role, rep: turn.rep, seconds, looks };
         (rep, intervals, sign)
     }
 

@@ -119,7 +119,7 @@ fn run_workers(copying: &Copying<'_>, work: &Work) -> Result<(u64, Meter, Vec<Wo
     let threads = spec.cell.threads;
     // One more than workers: this thread opens the meter with the common start, as it has nothing to read.
     let gate = StartGate::new(threads + 1);
-    let mut meter = Meter::new(spec.cores, &Watched::of(spec.store));
+    let mut meter = Meter::new(spec.cores, spec.clock, &Watched::of(spec.store));
     let ends = std::thread::scope(|scope| {
         let workers = gate.start(scope, "copy", threads, |index| {
             let promise = gate.promise();

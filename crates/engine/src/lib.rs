@@ -7,6 +7,7 @@ mod bench;
 mod ceiling;
 mod checkpoint;
 mod copy;
+mod course;
 mod decoders;
 mod epochs;
 mod error;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 use plan::Cell;
-use record::{CacheProof, Epoch, HistogramText, Interval, Outcome, Rep, Usage, counter};
+use record::{CacheProof, Epoch, HistogramText, Interval, Look, Outcome, Rep, Usage, counter};
 
 use crate::decoders::DecodersEnd;
 use crate::epochs::{self, Around, Numbering};
@@ -24,6 +24,8 @@ pub struct Measured {
     pub rep: Rep,
     /// The window by seconds.
     pub seconds: Vec<Interval>,
+    /// What the machine did meanwhile, second by second; nothing in virtual time.
+    pub looks: Vec<Look>,
     /// Reads of bytes that feedline did not write.
     pub sampled: Vec<Sample>,
 }
@@ -33,7 +35,12 @@ impl Measured {
     pub(crate) fn new(rep: Rep, seconds: Vec<Interval>, sampled: Vec<Sample>) -> Self {
         let second_ops = by_second(&seconds, |second| second.ops);
         let second_bytes = by_second(&seconds, |second| second.bytes);
-        Self { rep: Rep { second_ops, second_bytes, ..rep }, seconds, sampled }
+        Self { rep: Rep { second_ops, second_bytes, ..rep }, seconds, looks: Vec::new(), sampled }
+    }
+
+    /// The same beside what the machine did.
+    pub(crate) fn beside(self, looks: Vec<Look>) -> Self {
+        Self { looks, ..self }
     }
 
     /// One that could not be made.
@@ -102,8 +109,8 @@ pub(crate) fn merge(
     let mut trained = load.train.map(|train| train.into_end(window.open_ns, finished_ns.max(window.open_ns)));
     // The last step of a job ended before that was noticed.
     let finished_ns = trained.as_ref().map_or(finished_ns, |trained| window.open_ns + trained.wall_ns);
-    let (usage, system) =
-        ends.iter().find_map(|end| end.meter.as_ref()).map(Meter::measured).unwrap_or_default();
+    let meter = ends.iter().find_map(|end| end.meter.as_ref());
+    let (usage, system) = meter.map(Meter::measured).unwrap_or_default();
     let mut counters = counters(ends);
     if let Some(paced) = &load.paced {
         counters.extend(paced_counters(paced, &window, ends));
@@ -125,7 +132,7 @@ pub(crate) fn merge(
     let rep = Rep { trained: trained.map(|end| end.trained), ..rep };
     let seconds = seconds::of_all(&ends.iter().map(|end| &end.recorder.seconds));
     let sampled = ends.iter().flat_map(|end| end.recorder.sampled.iter().copied()).collect();
-    Measured::new(rep, seconds, sampled)
+    Measured::new(rep, seconds, sampled).beside(meter.map(Meter::looks).unwrap_or_default())
 }
 
 fn outcome(asked: Option<u64>, trained: Option<&TrainEnd>, is_early: bool, ends: &[WorkerEnd]) -> Outcome {

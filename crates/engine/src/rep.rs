@@ -259,7 +259,7 @@ fn run_workers(spec: &RepSpec<'_>, issue: &Issue<'_>) -> Result<(Window, Vec<Wor
 fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> Option<WorkerEnd> {
     let promise = gate.promise();
     // One thread reads the process's counters: they are those of all threads, and a second reading would only cost.
-    let meter = (index == 0).then(|| Meter::new(spec.cores, &Watched::of(spec.store)));
+    let meter = (index == 0).then(|| Meter::new(spec.cores, spec.clock, &Watched::of(spec.store)));
     let [depth, connections] =
         [spec.cell.queue_depth, spec.cell.connections].map(|count| share(count, spec.cell.threads, index));
     let own = issue.train.as_ref().and_then(|train| train.depth(index));

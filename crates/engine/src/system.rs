@@ -122,9 +122,18 @@ pub struct Live {
 impl Live {
     /// Begins to look at what is below a store.
     pub fn of(store: &SharedStore) -> Self {
-        let mut sources = Sources::open(&Watched::of(store));
+        Self::below(&Watched::of(store))
+    }
+
+    pub(crate) fn below(watched: &Watched) -> Self {
+        let mut sources = Sources::open(watched);
         let before = sources.read();
         Self { sources, before }
+    }
+
+    /// Lets the next look tell what changes from now on.
+    pub(crate) fn begin(&mut self) {
+        self.before = self.sources.read();
     }
 
     /// What changed since the last look, `wall_ns` ago.

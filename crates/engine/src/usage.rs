@@ -1,8 +1,9 @@
 //! What the process and the machine used while a window was open.
 
 use backend::Clock;
-use record::{System, Usage};
+use record::{Look, System, Usage};
 
+use crate::course::Course;
 use crate::system::{self, Text, Watched};
 
 const NS_PER_US: u64 = 1_000;
@@ -11,6 +12,7 @@ const NS_PER_US: u64 = 1_000;
 #[derive(Debug)]
 pub(crate) struct Meter {
     sources: Sources,
+    course: Option<Course>,
     cores: u32,
     /// What storage had delivered to this process as each epoch began, by their numbers.
     epochs: Vec<(u16, Option<u64>)>,
@@ -19,9 +21,16 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// A meter for a process that may use `cores` processors and reads from the storage behind `watched`.
-    pub(crate) fn new(cores: u32, watched: &Watched) -> Self {
-        Self { sources: Sources::open(watched), cores, epochs: vec![(0, None)], opened: None, closed: None }
+    /// A meter for a process that may use `cores` processors and reads from the storage behind `watched`, on the run's clock.
+    pub(crate) fn new(cores: u32, clock: &Clock, watched: &Watched) -> Self {
+        Self {
+            sources: Sources::open(watched),
+            course: Course::begin(clock, watched),
+            cores,
+            epochs: vec![(0, None)],
+            opened: None,
+            closed: None,
+        }
     }
 
     /// Takes the first reading once the window is open.
@@ -34,6 +43,9 @@ impl Meter {
                 epoch.1 = counters.system.process_read_bytes();
             }
             self.opened = Some((now_ns, counters));
+            if let Some(course) = &self.course {
+                course.open(now_ns);
+            }
         }
     }
 
@@ -69,6 +81,14 @@ impl Meter {
     /// Takes the second reading.
     pub(crate) fn close(&mut self, now_ns: u64) {
         self.closed = Some((now_ns, self.sources.read()));
+        if let Some(course) = &self.course {
+            course.close();
+        }
+    }
+
+    /// What the machine did second by second; nothing in virtual time.
+    pub(crate) fn looks(&self) -> Vec<Look> {
+        self.course.as_ref().map(Course::looks).unwrap_or_default()
     }
 
     /// What the process used, and what the machine did; all zero and unknown when the window never opened.
@@ -244,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_busy_process_uses_processor_time_between_the_readings() {
-        let mut meter = Meter::new(2, &Watched::default());
+        let mut meter = Meter::new(2, &Clock::simulated(), &Watched::default());
         meter.open_once(5, 10);
         assert!(meter.opened.is_none(), "the window is not open yet");
         meter.open_once(10, 10);
@@ -261,7 +281,7 @@ mod tests {
 
     #[test]
     fn a_window_that_never_opened_measures_nothing() {
-        let mut meter = Meter::new(2, &Watched::default());
+        let mut meter = Meter::new(2, &Clock::simulated(), &Watched::default());
         meter.close(20);
         assert_eq!(meter.measured(), (Usage { cores: 2, ..Usage::default() }, System::default()));
     }

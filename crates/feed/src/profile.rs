@@ -1,9 +1,11 @@
 //! Workload profiles: how fast one accelerator consumes samples.
 //!
 //! Sources of the figures: the workload files of MLPerf Storage, <https://github.com/mlcommons/storage>
-//! (v1.0/v2.0 for a100 and h100, v3.0 for b200 and mi355), and for language models what NVIDIA publishes of Megatron
-//! Bridge, <https://docs.nvidia.com/nemo/megatron-bridge/latest/performance-summary.html> (container 25.11). A batch size
-//! and a step time belong to one measurement: neither may be changed alone.
+//! (v1.0/v2.0 for a100 and h100, v3.0 for b200 and mi355), for language models what NVIDIA publishes of Megatron
+//! Bridge, <https://docs.nvidia.com/nemo/megatron-bridge/latest/performance-summary.html> (container 25.11), and for a vision
+//! transformer what timm measured, <https://github.com/huggingface/pytorch-image-models>,
+//! `results/benchmark-train-amp-nhwc-pt112-cu113-rtx3090.csv` (5e7d47ca). A batch size and a step time belong to one
+//! measurement: neither may be changed alone.
 
 use std::fmt;
 
@@ -15,7 +17,7 @@ pub const UTILIZATION_DEFAULT: f64 = 0.90;
 /// Where a profile's step time comes from, the best known first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Provenance {
-    /// Measured on the accelerator for an MLPerf Storage round.
+    /// Measured on the accelerator, for an MLPerf Storage round or by who wrote the model's code.
     Measured,
     /// Stated for a vendor's accelerator, in the files of an MLPerf Storage round or by the vendor itself; nobody else
     /// has measured it.
@@ -41,7 +43,7 @@ impl fmt::Display for Provenance {
 pub struct Profile {
     /// `resnet50`, `unet3d`, …
     pub workload: &'static str,
-    /// `h100`, `a100`, `b200`, `mi355`.
+    /// `h100`, `a100`, `b200`, `mi355`, `rtx3090`.
     pub accelerator: &'static str,
     /// Compute time of one step on one accelerator, seconds.
     pub step_time_s: f64,
@@ -74,6 +76,7 @@ impl Profile {
 const ROUND_2: &str = "MLPerf Storage 2.0";
 const ROUND_3: &str = "MLPerf Storage 3.0";
 const MEGATRON_BRIDGE: &str = "NVIDIA Megatron Bridge 25.11";
+const TIMM: &str = "timm 0.6";
 
 /// One accelerator's share of a workload's figures.
 struct Pace {
@@ -175,6 +178,16 @@ const FLUX: Workload = of_mlperf("flux", 2_164_832.0, 0.90, 8);
 // the caveat of each profile says.
 const DLRM: Workload = of_mlperf("dlrm", 160.0, 0.70, 4);
 
+/// ViT-L/16 at 224 x 224, of the images of ImageNet as resnet50 reads them.
+// timm measured steps alone, and names neither readers nor a threshold.
+const VIT_L16: Workload = Workload {
+    name: "vit-l16",
+    sample_bytes: RESNET50.sample_bytes,
+    utilization: UTILIZATION_DEFAULT,
+    readers: None,
+    prefetch: None,
+};
+
 const LLAMA3_8B: Workload = of_tokens("llama3-8b");
 const LLAMA3_70B: Workload = of_tokens("llama3-70b");
 const LLAMA3_405B: Workload = of_tokens("llama3-405b");
@@ -250,6 +263,18 @@ pub const PROFILES: &[Profile] = &[
              issue 353). Counts the 160 B of the 40 columns that are read; a reader that fetches all 200 \
              needs 761 B a sample, 4.8 times as much",
         ),
+    ),
+    profile(
+        &VIT_L16,
+        &Pace {
+            accelerator: "rtx3090",
+            // 117.2 images/s.
+            step_time_s: 0.546_1,
+            batch: 64,
+            source: TIMM,
+            provenance: Provenance::Measured,
+            caveat: "mixed precision by PyTorch 1.12 on one GPU, of images that lay in its memory",
+        },
     ),
     // 14,451, 30,624, 1,602 and 292 tokens/s.
     profile(&LLAMA3_8B, &of_token_rate("h100", 9.070, 16, ALL_READ)),
@@ -334,10 +359,22 @@ mod tests {
         assert!(find("dlrm", "h100").is_none());
         assert!(find("unet3d", "v100").is_none());
         assert_eq!(accelerators_of("unet3d"), ["a100", "h100", "b200"]);
-        assert_eq!(accelerators(), ["a100", "h100", "b200", "mi355"]);
+        assert_eq!(accelerators(), ["a100", "h100", "b200", "mi355", "rtx3090"]);
         let of_mlperf = ["unet3d", "resnet50", "cosmoflow", "retinanet", "flux", "dlrm"];
-        assert_eq!(workloads(), [&of_mlperf[..], &["llama3-8b", "llama3-70b", "llama3-405b"]].concat());
+        let others = ["vit-l16", "llama3-8b", "llama3-70b", "llama3-405b"];
+        assert_eq!(workloads(), [&of_mlperf[..], &others].concat());
+        assert!(find("vit-l16", "h100").is_none(), "timm measured it on no other");
         assert!(find("llama3-70b", "b200").is_none(), "not among the published figures");
+    }
+
+    /// `vit_large_patch16_224,117.2,544.512,64,224,304.33` in timm's table: images per second, milliseconds of a step, batch. The rate is
+    /// what a line follows from.
+    #[test]
+    fn a_vision_transformer_takes_the_images_that_were_measured() {
+        let profile = find("vit-l16", "rtx3090").expect("in the table");
+        assert!((samples_per_s(profile) / 117.2 - 1.0).abs() < 1e-4, "{profile:?}");
+        let bps = formula::required_bps(samples_per_s(profile), profile.sample_bytes);
+        assert!((bps / 13.438e6 - 1.0).abs() < 1e-3, "{bps}");
     }
 
     /// Tokens per second of one accelerator, as NVIDIA publishes them, and the steps that follow.
@@ -349,7 +386,8 @@ mod tests {
             ("llama3-70b", "h100", 1_602.0),
             ("llama3-405b", "h100", 292.0),
         ];
-        assert_eq!(PROFILES.iter().filter(|of| !of.is_of_mlperf()).count(), published.len());
+        let of_tokens = PROFILES.iter().filter(|of| of.source == MEGATRON_BRIDGE);
+        assert_eq!(of_tokens.count(), published.len());
         for (workload, accelerator, tokens_per_s) in published {
             let profile = find(workload, accelerator).expect("in the table");
             // Step times are kept to the millisecond.
@@ -378,10 +416,11 @@ mod tests {
     #[test]
     fn what_was_not_measured_says_so() {
         for profile in PROFILES {
-            let measured = profile.provenance == Provenance::Measured;
+            let measured = profile.provenance == Provenance::Measured && profile.source != TIMM;
             let of_round_2 = profile.is_of_mlperf() && ["a100", "h100"].contains(&profile.accelerator);
             assert_eq!(measured, of_round_2, "{profile:?}");
             assert_eq!(measured, profile.caveat.is_empty(), "{profile:?}");
+            assert!(profile.source != TIMM || profile.provenance == Provenance::Measured);
         }
     }
 

@@ -29,17 +29,23 @@ pub fn clean(store: &dyn Store) -> Result<Cleaned, CleanError> {
     Ok(cleaned)
 }
 
-/// Refuses datasets that another run has a lease on. What a killed run left of its leases is removed.
+/// Refuses datasets that another run has a lease on, and a root that one writes below. What a killed run left of its leases is removed.
+/// Whether feedline wrote anything there.
 ///
 /// # Errors
-/// [`LeaseError::Held`] for the first of them, and what the storage refuses.
-pub fn refuse_measured(store: &dyn Store, watch: &dyn Watch) -> Result<(), LeaseError> {
-    for folder in store.folders()? {
+/// [`LeaseError`] for the first of them, and what the storage refuses.
+pub fn refuse_used(store: &dyn Store, watch: &dyn Watch) -> Result<bool, LeaseError> {
+    let mut is_any = false;
+    let mut folders = store.folders()?;
+    // What is measured tells more than that somebody writes.
+    folders.sort_by_key(lease::is_of_root);
+    for folder in folders {
         if marker_of(store, &folder)?.is_some() {
             lease::refuse_held(store, &folder, watch)?;
+            is_any = true;
         }
     }
-    Ok(())
+    Ok(is_any)
 }
 
 /// What [`clean`] would remove, folder by folder; removes nothing.
@@ -56,12 +62,13 @@ pub fn find(store: &dyn Store) -> Result<Vec<(Key, Cleaned)>, CleanError> {
     Ok(found)
 }
 
-/// Each folder directly below the root that carries feedline's marker.
+/// Each folder directly below the root that carries feedline's marker, but that of leases on the root, which go with their holders.
 fn each_marked(
     store: &dyn Store,
     each: &mut dyn FnMut(&Key, &Marker) -> Result<(), CleanError>,
 ) -> Result<(), CleanError> {
-    for folder in store.folders().map_err(CleanError::Search)? {
+    let folders = store.folders().map_err(CleanError::Search)?;
+    for folder in folders.into_iter().filter(|folder| !lease::is_of_root(folder)) {
         if let Some(marker) = marker_of(store, &folder).map_err(CleanError::Search)? {
             each(&folder, &marker)?;
         }

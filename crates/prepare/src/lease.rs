@@ -1,4 +1,4 @@
-//! Who measures a dataset that lies where no lock of this machine reaches: on a server, or in a bucket.
+//! Who measures a dataset, or writes one, that lies where no lock of this machine reaches: on a server, or in a bucket.
 //!
 //! A lease is a small object in a folder beside the marker. Each process writes one of its own and none of another's, so that
 //! nothing is asked of the storage but that an object which was written is listed. A process that finds another's lease before or
@@ -8,19 +8,26 @@
 //! A lease is renewed: the next one is written under the next number, and the one before is removed. One that another process
 //! of this machine left is known by that process. Of all others only watching tells: one whose number stays for [`EXPIRES_NS`]
 //! is nobody's any more. So no clock of another host matters, and none of the server's.
+//!
+//! Of what is being written there is no marker yet that a lease could lie beside, or nobody knows it: datasets, copies, checkpoints. Who
+//! writes below a root has a lease in a folder for that alone, which all who write share, and which `clean` takes for itself. It
+//! goes with the last of them.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 
 use backend::{Owned, SharedStore, Store, StoreError};
-use dataset::Key;
+use dataset::{Key, MANIFEST_FORMAT, MARKER_NAME, Marker};
 use serde_json::{Value, json};
 
 use crate::removal::child;
 
 /// Folder of the leases on a dataset, below its own.
 pub(crate) const FOLDER: &str = "leases";
+
+/// Folder of the leases of those who write below a root, and what its marker says in the place of a dataset.
+const USE: &str = "feedline-in-use";
 
 /// How often a lease is to be renewed.
 pub const RENEWED_NS: u64 = 20_000_000_000;
@@ -33,6 +40,9 @@ const LOOK_NS: u64 = 2_000_000_000;
 
 /// How often a lease may be renewed between its listing and its reading, which follow each other at once.
 const RENEWED_MEANWHILE: u32 = 1;
+
+/// How often the folder of those who write below a root is marked until its marker stays.
+const MARKED_ANEW: u32 = 3;
 
 /// More than any lease has.
 const BYTES_MAX: usize = 4096;
@@ -112,6 +122,12 @@ pub enum LeaseError {
         /// Who has it.
         holder: Holder,
     },
+    /// Another run writes below the root.
+    #[error("another run writes there (process {} on {})\n  hint: wait for its end", .0.process, .0.host)]
+    Written(Holder),
+    /// What feedline wrote below the root is being removed.
+    #[error("`feedline clean` removes what is there (process {} on {})\n  hint: wait for its end", .0.process, .0.host)]
+    Removed(Holder),
     /// A signal came while a lease was watched.
     #[error("interrupted while the lease of another run was watched")]
     Interrupted,
@@ -157,21 +173,79 @@ impl Lease {
         let store = SharedStore::clone(store);
         let lease = Self { store, owned, holder, generations: vec![0], unheard_ns: 0 };
         match lease.write(0) {
-            Err(StoreError::Object { source, .. })
-                if matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
-            {
-                return Ok(None);
-            }
+            Err(error) if takes_no_writes(&error) => return Ok(None),
             written => written?,
         }
         // Who began at the same time found none before.
         let refused = match lease.other() {
             Ok(None) => return Ok(Some(lease)),
-            Ok(Some(holder)) => LeaseError::Held { folder: folder.clone(), holder },
+            Ok(Some(holder)) => held(folder.clone(), holder),
             Err(error) => error.into(),
         };
         lease.release()?;
         Err(refused)
+    }
+
+    /// Takes the root of a store to write below it, beside whoever else does. `None` where the storage takes no writes.
+    ///
+    /// # Errors
+    /// [`LeaseError::Removed`], and what the storage refuses.
+    pub fn to_write(
+        store: &SharedStore,
+        holder: Holder,
+        watch: &dyn Watch,
+    ) -> Result<Option<Self>, LeaseError> {
+        Self::of_root(store, Holder { group: Some(USE.to_owned()), ..holder }, watch)
+    }
+
+    /// Takes the root of a store to remove what lies below it. `None` where the storage takes no writes.
+    ///
+    /// # Errors
+    /// [`LeaseError::Written`] by a run, [`LeaseError::Removed`] by another process, and what the storage refuses.
+    pub fn to_remove(
+        store: &SharedStore,
+        holder: Holder,
+        watch: &dyn Watch,
+    ) -> Result<Option<Self>, LeaseError> {
+        Self::of_root(store, Holder { group: None, ..holder }, watch)
+    }
+
+    fn of_root(store: &SharedStore, holder: Holder, watch: &dyn Watch) -> Result<Option<Self>, LeaseError> {
+        for _ in 0..MARKED_ANEW {
+            let folder = match mark(&**store) {
+                Err(error) if takes_no_writes(&error) => return Ok(None),
+                marked => marked?,
+            };
+            match Self::take(store, &folder, holder.clone(), watch) {
+                // The last of those before removes its folder.
+                Err(LeaseError::Store(StoreError::NotOwned { .. })) if watch.pass(LOOK_NS) => {}
+                Ok(Some(lease)) => {
+                    // It may have seen no lease before this one was written, and removed the marker since.
+                    lease.mark_anew()?;
+                    return Ok(Some(lease));
+                }
+                taken => return taken,
+            }
+        }
+        Err(StoreError::NotOwned { folder: root_folder()? }.into())
+    }
+
+    /// Writes the marker of its folder where it is gone.
+    fn mark_anew(&self) -> Result<(), StoreError> {
+        let key = child(self.owned.folder(), MARKER_NAME);
+        if self.store.read_marker(&key)?.is_some() {
+            return Ok(());
+        }
+        let text = serde_json::to_vec(&root_marker()).unwrap_or_default();
+        let written = self.store.create(&self.owned, &key).and_then(|mut writer| {
+            writer.write(&text)?;
+            writer.finish()
+        });
+        match written {
+            // Another process did so a moment ago.
+            Err(StoreError::Exists { .. }) => Ok(()),
+            written => written,
+        }
     }
 
     /// Renews the lease, `passed_ns` after it was taken or this was called last.
@@ -196,7 +270,22 @@ impl Lease {
     /// What the storage refuses.
     pub fn release(mut self) -> Result<(), StoreError> {
         self.remove_all_but(0)?;
-        self.store.remove_empty_folder(&self.owned, &child(self.owned.folder(), FOLDER)).map(drop)
+        self.store.remove_empty_folder(&self.owned, &child(self.owned.folder(), FOLDER))?;
+        if is_of_root(self.owned.folder()) { self.remove_folder() } else { Ok(()) }
+    }
+
+    /// Removes the folder of those who write below a root, unless there is another of them.
+    fn remove_folder(&self) -> Result<(), StoreError> {
+        let is_used = || Leases { store: &*self.store, owned: &self.owned }.all().map(|all| !all.is_empty());
+        if is_used()? {
+            return Ok(());
+        }
+        self.remove(&child(self.owned.folder(), MARKER_NAME))?;
+        // One that was taken since found the marker, and is not seen without.
+        if is_used()? {
+            return self.mark_anew();
+        }
+        self.store.remove_empty_folder(&self.owned, self.owned.folder()).map(drop)
     }
 
     /// Another run that has a lease on the dataset.
@@ -208,14 +297,19 @@ impl Lease {
     /// Removes all but the `kept` last of the numbers under which it may be found.
     fn remove_all_but(&mut self, kept: usize) -> Result<(), StoreError> {
         while self.generations.len() > kept {
-            match self.store.remove(&self.owned, &self.key(self.generations[0])) {
-                // It was never written, or another run that took it for nobody's has removed it.
-                Err(StoreError::Object { source, .. }) if source.kind() == ErrorKind::NotFound => {}
-                removed => removed?,
-            }
+            // It may never have been written, or another run that took it for nobody's has removed it.
+            self.remove(&self.key(self.generations[0]))?;
             self.generations.remove(0);
         }
         Ok(())
+    }
+
+    /// Removes what may be gone.
+    fn remove(&self, key: &Key) -> Result<(), StoreError> {
+        match self.store.remove(&self.owned, key) {
+            Err(StoreError::Object { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        }
     }
 
     fn write(&self, generation: u64) -> Result<(), StoreError> {
@@ -226,6 +320,49 @@ impl Lease {
 
     fn key(&self, generation: u64) -> Key {
         child(&child(self.owned.folder(), FOLDER), &self.holder.name(generation))
+    }
+}
+
+fn takes_no_writes(error: &StoreError) -> bool {
+    let StoreError::Object { source, .. } = error else { return false };
+    matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
+}
+
+/// Whether it is the folder of those who write below a root.
+pub(crate) fn is_of_root(folder: &Key) -> bool {
+    folder.as_str() == USE
+}
+
+fn held(folder: Key, holder: Holder) -> LeaseError {
+    match holder.group.as_deref() {
+        _ if !is_of_root(&folder) => LeaseError::Held { folder, holder },
+        Some(USE) => LeaseError::Written(holder),
+        _ => LeaseError::Removed(holder),
+    }
+}
+
+fn root_folder() -> Result<Key, StoreError> {
+    Key::new(USE).map_err(|_| StoreError::Unsupported { store: "a lease", action: "be named" })
+}
+
+fn root_marker() -> Marker {
+    Marker {
+        format: MANIFEST_FORMAT,
+        note: "feedline tells here who writes beside this folder; `feedline clean` removes it".to_owned(),
+        dataset: USE.to_owned(),
+    }
+}
+
+/// Makes the folder of those who write below the root, where it is not there.
+fn mark(store: &dyn Store) -> Result<Key, StoreError> {
+    let folder = root_folder()?;
+    if store.read_marker(&child(&folder, MARKER_NAME))?.is_some() {
+        return Ok(folder);
+    }
+    match store.create_folder(&folder, &root_marker()) {
+        // Another process made it a moment ago.
+        Err(StoreError::Exists { .. }) => Ok(folder),
+        made => made.map(|_| folder),
     }
 }
 
@@ -266,7 +403,7 @@ impl Leases<'_> {
                 None => self.is_renewed(&holder, watch)?,
             };
             if is_there {
-                return Err(LeaseError::Held { folder: self.owned.folder().clone(), holder });
+                return Err(held(self.owned.folder().clone(), holder));
             }
             keys.into_iter().try_for_each(|key| self.store.remove(self.owned, &key))?;
         }

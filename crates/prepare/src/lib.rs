@@ -34,7 +34,7 @@ use dataset::Data;
 use plan::{Codec, DatasetSpec, Layout, Packing};
 
 pub use checkpoints::{CheckpointFolder, check_room};
-pub use clean::{clean, find, refuse_measured};
+pub use clean::{clean, find, refuse_used};
 pub use error::{CleanError, PrepareError};
 use identity::Identity;
 pub use identity::identify;

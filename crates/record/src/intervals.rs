@@ -12,7 +12,7 @@ use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 
 use crate::reader::{ReadError, open_optional};
-use crate::{HistogramText, INTERVALS_FILE, Role};
+use crate::{HistogramText, INTERVALS_FILE, Role, System};
 
 /// Longest repetition that is read, inflated: a day of seconds at 3 KB each.
 const MEMBER_BYTES_MAX: u64 = 256 << 20;
@@ -28,6 +28,19 @@ pub struct RepIntervals {
     pub rep: u32,
     /// Its seconds, in order.
     pub seconds: Vec<Interval>,
+    /// What the machine did meanwhile, in order. Empty before format 1.14, and where several ranks, whose machines may differ, were
+    /// added.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub looks: Vec<Look>,
+}
+
+/// What the machine did from one look at it to the next: about a second, longer behind the first hour of a window.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Look {
+    /// When, from the opening of the window. The last is that of its end.
+    pub at_ns: u64,
+    /// What changed since the one before, or since the window opened. Device and interface have no names here.
+    pub system: System,
 }
 
 /// One second of a repetition.
@@ -72,7 +85,7 @@ pub fn read_intervals_of(dir: &Path, wanted: impl Fn(&str) -> bool) -> Result<Re
                 let mut rep: RepIntervals = serde_json::from_slice(&json)
                     .map_err(|cause| ReadError::member(&path, member, cause.to_string()))?;
                 if !wanted(&rep.cell) {
-                    rep.seconds = Vec::new();
+                    (rep.seconds, rep.looks) = (Vec::new(), Vec::new());
                 }
                 found.reps.push(rep);
             }

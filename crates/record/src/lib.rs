@@ -39,7 +39,7 @@ pub use histogram::sum::HistogramSum;
 pub use histogram::{
     Histogram, HistogramError, HistogramText, encode, new_histogram, new_interval_histogram,
 };
-pub use intervals::{Interval, RecordedIntervals, RepIntervals, read_intervals, read_intervals_of};
+pub use intervals::{Interval, Look, RecordedIntervals, RepIntervals, read_intervals, read_intervals_of};
 pub use layout::{
     Checkpoint, CheckpointNeed, CheckpointOutcome, CheckpointPlan, CopyPlan, Epoch, Mixing, Tier,
 };

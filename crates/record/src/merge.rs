@@ -250,6 +250,7 @@ fn added(of_ranks: &[RankRecord]) -> Vec<RepIntervals> {
         let seconds = (of_all.len() == of_ranks.len()).then(|| seconds_of_all(of_all)).flatten();
         let is_whole = seconds.is_some();
         rep.seconds = seconds.unwrap_or_default();
+        rep.looks = Vec::new();
         is_whole
     });
     in_order

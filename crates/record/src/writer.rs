@@ -133,10 +133,11 @@ impl RunWriter {
 
     /// Appends the seconds of one repetition and waits until they are on storage.
     pub fn append_intervals(&mut self, rep: &RepIntervals) -> Result<(), WriteError> {
-        // The one text in it; the rest is counts and histograms.
-        let rep = RepIntervals { cell: self.redactor.text(&rep.cell), ..rep.clone() };
-        let bytes = member(&rep)
-            .map_err(|source| WriteError::Encode { path: self.intervals.path.clone(), source })?;
+        let encoded = |source| WriteError::Encode { path: self.intervals.path.clone(), source };
+        let looks = redacted(&self.redactor, &rep.looks).map_err(encoded)?;
+        // Seconds are counts and histograms, without a text.
+        let rep = RepIntervals { cell: self.redactor.text(&rep.cell), looks, ..rep.clone() };
+        let bytes = member(&rep).map_err(encoded)?;
         self.intervals.append(&bytes)
     }
 }

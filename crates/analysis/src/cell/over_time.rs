@@ -1,11 +1,12 @@
 //! A cell second by second: throughput of each repetition, and latency of the cell that is judged.
 
 mod heat;
+mod machine;
 mod step;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::{Cell, RecordedIntervals, Rep, RepIntervals, Role, RunRecord};
+use record::{Cell, Look, RecordedIntervals, Rep, RepIntervals, Role, RunRecord};
 
 use crate::cell::line_fit::LineFit;
 use crate::cell::lines::Lines;
@@ -13,17 +14,15 @@ use crate::cell::operation;
 use crate::cell::ranks;
 use crate::cell::repetitions::Repetitions;
 
-use step::step;
+use step::{LAST_SECOND_MIN, step};
 
 pub use heat::{Heat, HeatColumn};
+pub use machine::{CoresBusy, DeviceRate, MachineRate, NetworkRate};
 
 /// Points of all repetitions of a cell, at most: more could not be told apart in a picture.
 const POINTS_MAX: u32 = 300;
 /// Seconds of a window that are looked at: no longer one is kept second by second, whatever a record says of its length.
 const SECONDS_MAX: u64 = 86_400;
-// The rest of a window that is counted over a few milliseconds makes a point of nothing or of ten times the rate.
-/// Part of a second below which the last one is no rate.
-const LAST_SECOND_MIN: f64 = 0.25;
 /// Points that a line is fitted to, at least: the rounds of SNIA's measurement window.
 const FIT_POINTS_MIN: usize = 5;
 
@@ -55,6 +54,8 @@ pub struct RepOverTime {
     pub points: Vec<RatePoint>,
     /// The line through them; absent below five.
     pub fit: Option<Fit>,
+    /// What the machine did meanwhile; empty before format 1.14, for several ranks, and for cells that stand for no target.
+    pub machine: Vec<MachineRate>,
 }
 
 /// A rate over a stretch of a window.
@@ -186,7 +187,10 @@ impl OverTime {
             .iter()
             .zip(&seconds)
             .filter(|(_, counts)| !counts.is_empty())
-            .map(|((rep, _), counts)| RepOverTime::of(rep, counts, step_s))
+            .map(|((rep, kept), counts)| {
+                let looks = kept.filter(|_| stands_for_target).map_or(&[][..], |kept| &kept.looks);
+                RepOverTime::of(rep, counts, looks, step_s)
+            })
             .collect();
         let heat = if stands_for_target { Heat::of(kept) } else { None };
         (reps.iter().any(|rep| !rep.points.is_empty()) || heat.is_some()).then(|| Self {
@@ -221,7 +225,7 @@ fn counts(rep: &Rep, intervals: Option<&RepIntervals>, bytes: bool) -> Vec<u64> 
 }
 
 impl RepOverTime {
-    fn of(rep: &Rep, counts: &[u64], step_s: u32) -> Self {
+    fn of(rep: &Rep, counts: &[u64], looks: &[Look], step_s: u32) -> Self {
         let window_s = rep.window_ns as f64 / 1e9;
         let point = |(number, part): (usize, &[u64])| {
             let from_s = (number * step_s as usize) as f64;
@@ -230,7 +234,8 @@ impl RepOverTime {
             (to_s - from_s >= LAST_SECOND_MIN).then_some(RatePoint { from_s, to_s, per_s })
         };
         let points: Vec<RatePoint> = counts.chunks(step_s as usize).enumerate().filter_map(point).collect();
-        Self { rep: rep.rep, window_s, fit: Fit::of(&points), points }
+        let machine = MachineRate::of(looks, step_s as usize, window_s);
+        Self { rep: rep.rep, window_s, fit: Fit::of(&points), points, machine }
     }
 }
 

@@ -30,19 +30,22 @@ pub(crate) fn clean(args: &CleanArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     // After the question: whoever was asked may have taken an hour to answer. Of all places before anything is removed.
-    let (mut held, mut known) = (Vec::new(), BTreeSet::new());
+    let (mut locks, mut leases, mut known) = (Vec::new(), Vec::new(), BTreeSet::new());
     for (at, store) in &places {
+        let folder = in_use::identity(Path::new(at));
         // One folder may have two names.
-        if in_use::identity(Path::new(at)).is_some_and(|folder| known.insert(folder)) {
-            held.extend(in_use::hold_to_remove(Path::new(at))?);
+        if folder.is_some_and(|folder| !known.insert(folder)) {
+            continue;
         }
-        claim::refuse_leased(&**store)?;
+        let lock = folder.map_or(Ok(None), |_| in_use::hold_to_remove(Path::new(at)))?;
+        leases.extend(claim::hold_to_remove(at, store, lock.is_some())?);
+        locks.extend(lock);
     }
     for (at, store) in &places {
         let cleaned = prepare::clean(&**store).with_context(|| format!("cannot clean `{at}`"))?;
         output::print(&describe(at, &cleaned))?;
     }
-    drop(held);
+    drop((locks, leases));
     Ok(Exit::Ok)
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn prepare(args: &InputArgs) -> Result<Exit, Failure> {
     data::check_places(&plan)?;
     let stores = Stores::for_data(&plan)?;
     announce::datasets(&plan, &stores)?;
-    let _folders = claim::use_folders(&plan)?;
+    let _places = claim::use_places(&plan, &stores, &stop)?;
     let data = data::make_ready(&plan, &stores, environment::usable_cores(), &report, &stop)?;
     progress.finish();
     let held = data.all().iter().filter(|slot| plan.targets[slot.target].config.is_storage());

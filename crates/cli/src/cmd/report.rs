@@ -21,8 +21,8 @@ pub(crate) struct ReportArgs {
     pub(crate) format: ReportFormat,
     #[command(flatten)]
     pub(crate) show: ShowArgs,
-    /// With --format svg or png, which plot: throughput (the default), percentiles, tradeoff, heatmap, over-time, sizes, roofline, ranks,
-    /// plane, layouts, epochs, checkpoints, or one of a training load: training-timeline, training-accelerators,
+    /// With --format svg or png, which plot: throughput (the default), percentiles, tradeoff, heatmap, over-time, machine, sizes, roofline,
+    /// ranks, plane, layouts, epochs, checkpoints, or one of a training load: training-timeline, training-accelerators,
     /// training-readers, training-ladder, training-waits
     #[arg(long)]
     pub(crate) plot: Option<String>,

@@ -91,7 +91,11 @@ impl Leading {
         let all: Vec<&RepIntervals> = of_ranks.iter().collect();
         let seconds = record::seconds_of_all(&all);
         let first = of_ranks.first();
-        let added = seconds.zip(first).map(|(seconds, first)| RepIntervals { seconds, ..first.clone() });
+        let added = seconds.zip(first).map(|(seconds, first)| RepIntervals {
+            seconds,
+            looks: Vec::new(),
+            ..first.clone()
+        });
         Ok((reps, added))
     }
 
@@ -146,8 +150,13 @@ mod tests {
         let second = Interval { second: 0, ops: 1, bytes, service_ns: testing::histogram(1_000, 1) };
         let rep =
             Rep { rank, ranks: 2, window_unix_ns: Some(1_000_000), ..Rep::empty("c", Outcome::Complete) };
-        let intervals =
-            RepIntervals { cell: "c".to_owned(), role: Role::Measure, rep: 0, seconds: vec![second] };
+        let intervals = RepIntervals {
+            cell: "c".to_owned(),
+            role: Role::Measure,
+            rep: 0,
+            seconds: vec![second],
+            looks: Vec::new(),
+        };
         Made { rep: Box::new(rep), intervals }
     }
 

@@ -60,3 +60,29 @@ fn a_dataset_in_a_bucket_is_measured_by_one_run_at_a_time() {
     radosgw::curl(&server, "leases", "PUT", &[]);
     one_run_at_a_time(&bench, &|args| radosgw::command(&bench, &server, args));
 }
+
+/// What is being written has no lease of its own yet.
+#[test]
+fn a_dataset_that_is_being_written_is_not_cleaned() {
+    for protocol in ["s3", "nfs"] {
+        let bench = Bench::new();
+        let server = Served::start(&bench, &[protocol]);
+        // So much that it is never whole before it is killed.
+        bench.write(
+            "s.toml",
+            &network("", server.target()).replace(r#"size = "1 MiB""#, r#"size = "64 GiB""#),
+        );
+        let command = |args: &[&str]| bench.keyed(args, &server.keys());
+        let clean = || finish(command(&["clean", "s.toml", "--yes"]));
+        let mut child = start(command(&["prepare", "s.toml"]));
+        let writes = format!("another run writes there (process {} on ", child.id());
+        // Before it began there is nothing to be cleaned.
+        until(&mut child, || clean().err.contains(&writes));
+        clean().exits(1).says("cannot clean `").says(&writes);
+        signal(&child, libc::SIGKILL);
+        wait(child);
+        let cleaned = clean().exits(0);
+        assert!(cleaned.prints("removed 1 dataset: ") && !cleaned.prints("left"), "{cleaned:?}");
+        assert!(clean().exits(0).prints("removed 0 datasets: 0 files"), "nothing is left of leases");
+    }
+}

@@ -33,7 +33,7 @@ pub(crate) fn run(spec: &RepSpec<'_>) -> Result<Measured, RepError> {
     };
     let stops = || spec.stop.load(Ordering::Relaxed);
     let writing = Writing { to, plan, clock: spec.clock, stops: &stops, progress: spec.progress };
-    let mut meter = Meter::new(spec.cores, &Watched::of(&to.store));
+    let mut meter = Meter::new(spec.cores, spec.clock, &Watched::of(&to.store));
     let ((written, window), emulated) = spec.counted(|| {
         // No warm-up: the first checkpoint after a start is as real as the next.
         let open_ns = spec.clock.now_ns();
@@ -138,7 +138,7 @@ fn measured(cell: &Cell, written: &[Written], window: Window, meter: &Meter, int
         checkpoints: written.iter().zip(0..).map(|(one, step)| recorded(one, step, open_ns)).collect(),
         ..Rep::empty(&cell.slug, outcome)
     };
-    Measured::new(rep, seconds(files(), written, open_ns), Vec::new())
+    Measured::new(rep, seconds(files(), written, open_ns), Vec::new()).beside(meter.looks())
 }
 
 fn recorded(written: &Written, step: u64, open_ns: u64) -> record::Checkpoint {

@@ -45,7 +45,8 @@ impl Ended {
             granted: self.granted(),
             ..Rep::empty(&cell.slug, self.outcome())
         };
-        Measured::new(rep, seconds::of_all(&tallies().map(|tally| &tally.seconds)), Vec::new())
+        let seconds = seconds::of_all(&tallies().map(|tally| &tally.seconds));
+        Measured::new(rep, seconds, Vec::new()).beside(self.meter.looks())
     }
 
     fn sum(&self, of: fn(&WorkerEnd) -> u64) -> u64 {

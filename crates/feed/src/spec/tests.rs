@@ -176,7 +176,7 @@ fn unknown_names_list_what_is_known() {
         error_of(of_profile("resnet", "h100", 8, 1).resolve()),
         format!(
             "unknown workload `resnet`, did you mean `resnet50`?\n  hint: known are unet3d, resnet50, cosmoflow, \
-             retinanet, flux, dlrm, llama3-8b, llama3-70b, llama3-405b; for any other, state {step}, or a rate"
+             retinanet, flux, dlrm, vit-l16, llama3-8b, llama3-70b, llama3-405b; for any other, state {step}, or a rate"
         )
     );
     // The figures of one accelerator say nothing of another: none stands in.
@@ -201,7 +201,7 @@ fn unknown_names_list_what_is_known() {
 fn jobs_without_figures_are_refused_by_name() {
     let error = |name| error_of(of_profile(name, "h100", 8, 1).resolve());
     for (name, says) in [
-        ("ViT-L", "hint: ViT-L has no profile, so state a step that you measured"),
+        ("ViT-L", "hint: ViT-L has a profile of one RTX 3090, vit-l16; for another accelerator state a step"),
         ("llama-7b", "no profile is of 7B, so take llama3-8b, or state tokens_per_second"),
         ("llama2-70b", "is llama3-70b; for another model state tokens_per_second"),
         ("video", "16 frames of 224 x 224 are 2.41 MB raw"),

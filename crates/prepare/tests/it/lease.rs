@@ -2,13 +2,15 @@
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use backend::SharedStore;
 use backend_file::FileStore;
 use dataset::Key;
 use prepare::{EXPIRES_NS, Holder, Lease, LeaseError, RENEWED_NS, Renewed, Watch};
 use tempfile::TempDir;
+
+use crate::memory::{Killed, MemoryStore};
 
 /// A machine on which time passes as it is told.
 #[derive(Default)]
@@ -78,11 +80,11 @@ fn one_process_or_those_of_one_group_have_a_dataset() {
     let Err(refused) = place.take(holder(3, "here", None), &machine) else { panic!("two runs have it") };
     let said = refused.to_string();
     assert!(said.contains("is being measured by another run (process 1 on a host)\n  hint: "), "{said}");
-    let refused = prepare::refuse_measured(&*place.store, &machine).unwrap_err().to_string();
+    let refused = prepare::refuse_used(&*place.store, &machine).unwrap_err().to_string();
     assert!(refused.contains("process 1 on a host"), "{refused}");
     second.release().unwrap();
     first.release().unwrap();
-    prepare::refuse_measured(&*place.store, &machine).unwrap();
+    assert!(prepare::refuse_used(&*place.store, &machine).unwrap());
     place.take(holder(3, "here", None), &machine).unwrap().release().unwrap();
     assert!(machine.told.borrow().is_empty(), "nothing had to be watched");
     let cleaned = prepare::clean(&*place.store).unwrap();
@@ -138,6 +140,101 @@ impl Place {
         };
         self.store.list(Some(&self.folder), &mut take).unwrap();
         names
+    }
+}
+
+/// Whether the folder of leases on the root carries feedline's marker.
+fn is_root_leased(place: &Place) -> bool {
+    place.root.path().join("feedline-in-use/feedline-owns-this-folder.json").exists()
+}
+
+#[test]
+fn those_who_write_share_a_root_and_clean_takes_it_alone() {
+    let (place, machine) = (Place::new(), Machine::default());
+    let writes = |id| Lease::to_write(&place.store, holder(id, "here", None), &machine).map(Option::unwrap);
+    let removes = || Lease::to_remove(&place.store, holder(9, "here", None), &machine).map(Option::unwrap);
+    let (first, second) = (writes(1).unwrap(), writes(2).unwrap());
+    assert!(matches!(removes(), Err(LeaseError::Written(_))));
+    let refused = prepare::refuse_used(&*place.store, &machine).unwrap_err().to_string();
+    assert!(refused.contains("another run writes there (process 1 on"), "{refused}");
+    // A dataset that is measured is told first.
+    let measured = place.take(holder(1, "here", None), &machine).unwrap();
+    assert!(matches!(prepare::refuse_used(&*place.store, &machine), Err(LeaseError::Held { .. })));
+    measured.release().unwrap();
+    first.release().unwrap();
+    assert!(is_root_leased(&place), "there is the other one");
+    second.release().unwrap();
+    assert!(!is_root_leased(&place));
+    let cleaning = removes().unwrap();
+    let refused = writes(1).err().unwrap().to_string();
+    assert!(refused.contains("`feedline clean` removes what is there (process 9 on"), "{refused}");
+    let cleaned = prepare::clean(&*place.store).unwrap();
+    assert_eq!((cleaned.folders, cleaned.left), (1, Vec::new()));
+    cleaning.release().unwrap();
+    assert!(place.store.folders().unwrap().is_empty(), "nothing is left");
+}
+
+#[test]
+fn what_a_killed_process_left_of_its_lease_on_a_root_goes_with_clean() {
+    let (place, machine) = (Place::new(), Machine::default());
+    // Process 200 is not there.
+    drop(Lease::to_write(&place.store, holder(200, "here", None), &machine).unwrap());
+    assert!(prepare::refuse_used(&*place.store, &machine).unwrap());
+    let cleaning = Lease::to_remove(&place.store, holder(1, "here", None), &machine).unwrap().unwrap();
+    prepare::clean(&*place.store).unwrap();
+    cleaning.release().unwrap();
+    assert!(place.store.folders().unwrap().is_empty());
+}
+
+/// A process takes a lease between any two calls by which another one takes its own and gives it back, and gives its own back between
+/// any two by which another one takes one: who has one is seen.
+#[test]
+fn a_lease_that_is_taken_while_the_last_one_goes_is_seen() {
+    let memory = MemoryStore::default;
+    let writes = |store: &SharedStore, id| {
+        Lease::to_write(store, holder(id, "here", None), &Machine::default()).map(Option::unwrap)
+    };
+    let is_seen = |store: &MemoryStore| {
+        matches!(prepare::refuse_used(store, &Machine::default()), Err(LeaseError::Written(_)))
+    };
+    for calls in 0.. {
+        let (store, taken) = (memory(), Arc::new(Mutex::new(None)));
+        let first = {
+            let (other, taken) = (store.clone(), Arc::clone(&taken));
+            let takes = move || {
+                let lease = writes(&(Arc::new(other.clone()) as SharedStore), 2);
+                *taken.lock().unwrap() = Some(lease);
+            };
+            writes(&(Arc::new(Killed::never(&store, calls, takes)) as SharedStore), 1).unwrap()
+        };
+        first.release().unwrap();
+        let Some(second) = taken.lock().unwrap().take() else {
+            assert!(calls > 10, "it was never between");
+            break;
+        };
+        let second = second.unwrap();
+        assert!(is_seen(&store), "before call {calls} of the other one");
+        second.release().unwrap();
+        assert_eq!(store.names(), Vec::<String>::new(), "before call {calls}");
+    }
+    for calls in 0.. {
+        let (store, gone) = (memory(), Arc::new(Mutex::new(false)));
+        let last = Mutex::new(Some(writes(&(Arc::new(store.clone()) as SharedStore), 1).unwrap()));
+        let goes = {
+            let gone = Arc::clone(&gone);
+            move || {
+                last.lock().unwrap().take().unwrap().release().unwrap();
+                *gone.lock().unwrap() = true;
+            }
+        };
+        let second = writes(&(Arc::new(Killed::never(&store, calls, goes)) as SharedStore), 2).unwrap();
+        if !*gone.lock().unwrap() {
+            assert!(calls > 3, "it was never between");
+            break;
+        }
+        assert!(is_seen(&store), "it goes before call {calls} of the one that comes");
+        second.release().unwrap();
+        assert_eq!(store.names(), Vec::<String>::new(), "it goes before call {calls}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! A store in memory, and one that dies at a chosen call as a killed process would.
+//! A store in memory, and one of which a chosen call meets something: the process is killed, or another does something.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -149,7 +149,12 @@ impl Store for MemoryStore {
 
     fn read_at(&self, key: &Key, offset: u64, buf: &mut [u8]) -> Result<usize, StoreError> {
         let state = self.state.lock().unwrap();
-        let object = state.objects.get(key.as_str()).ok_or_else(|| failure("read", key, "no such object"))?;
+        let none = || StoreError::Object {
+            action: "read",
+            object: key.to_string(),
+            source: std::io::ErrorKind::NotFound.into(),
+        };
+        let object = state.objects.get(key.as_str()).ok_or_else(none)?;
         let rest = &object.bytes[object.bytes.len().min(offset as usize)..];
         let length = rest.len().min(buf.len());
         buf[..length].copy_from_slice(&rest[..length]);
@@ -262,25 +267,48 @@ fn failure(action: &'static str, key: &Key, cause: &str) -> StoreError {
 }
 
 /// Passes on a number of calls, then fails every one, as if the process had been killed there.
-pub(crate) struct Killed<'a> {
-    store: &'a MemoryStore,
-    left: Arc<AtomicI64>,
+pub(crate) struct Killed {
+    store: MemoryStore,
+    calls: Arc<Calls>,
 }
 
-impl<'a> Killed<'a> {
-    pub(crate) fn after(store: &'a MemoryStore, calls: i64) -> Self {
-        Self { store, left: Arc::new(AtomicI64::new(calls)) }
+/// What is left of the calls until something happens, and what that is.
+struct Calls {
+    left: AtomicI64,
+    meanwhile: Option<Meanwhile>,
+}
+
+type Meanwhile = Mutex<Box<dyn FnMut() + Send>>;
+
+impl Killed {
+    pub(crate) fn after(store: &MemoryStore, calls: i64) -> Self {
+        Self::at(store, calls, None)
+    }
+
+    /// Passes on all calls; before one of them something else is done, as by another process.
+    pub(crate) fn never(store: &MemoryStore, calls: i64, meanwhile: impl FnMut() + Send + 'static) -> Self {
+        Self::at(store, calls, Some(Mutex::new(Box::new(meanwhile))))
+    }
+
+    fn at(store: &MemoryStore, calls: i64, meanwhile: Option<Meanwhile>) -> Self {
+        Self { store: store.clone(), calls: Arc::new(Calls { left: AtomicI64::new(calls), meanwhile }) }
     }
 }
 
-fn alive(left: &AtomicI64) -> Result<(), StoreError> {
-    if left.fetch_sub(1, Ordering::SeqCst) > 0 {
-        return Ok(());
+impl Calls {
+    fn alive(&self) -> Result<(), StoreError> {
+        match (self.left.fetch_sub(1, Ordering::SeqCst), &self.meanwhile) {
+            (1.., _) | (..0, Some(_)) => Ok(()),
+            (0, Some(meanwhile)) => {
+                meanwhile.lock().unwrap()();
+                Ok(())
+            }
+            (_, None) => Err(failure("reach", &Key::new("storage").unwrap(), "killed")),
+        }
     }
-    Err(failure("reach", &Key::new("storage").unwrap(), "killed"))
 }
 
-impl Store for Killed<'_> {
+impl Store for Killed {
     fn facts(&self) -> Vec<(&'static str, String)> {
         self.store.facts()
     }
@@ -294,53 +322,53 @@ impl Store for Killed<'_> {
         prefix: Option<&Key>,
         each: &mut dyn FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        alive(&self.left)?;
+        self.calls.alive()?;
         self.store.list(prefix, each)
     }
 
     fn folders(&self) -> Result<Vec<Key>, StoreError> {
-        alive(&self.left)?;
+        self.calls.alive()?;
         self.store.folders()
     }
 
     fn stat(&self, key: &Key) -> Result<Option<Entry>, StoreError> {
-        alive(&self.left)?;
+        self.calls.alive()?;
         self.store.stat(key)
     }
 
     fn read_at(&self, key: &Key, offset: u64, buf: &mut [u8]) -> Result<usize, StoreError> {
-        alive(&self.left)?;
+        self.calls.alive()?;
         self.store.read_at(key, offset, buf)
     }
 
     fn create_folder(&self, folder: &Key, marker: &Marker) -> Result<Owned, StoreError> {
-        alive(&self.left)?;
+        self.calls.alive()?;
         self.store.create_folder(folder, marker)
     }
 
     fn read_marker(&self, key: &Key) -> Result<Option<Marker>, StoreError> {
-        alive(&self.left)?;
+        self.calls.alive()?;
         self.store.read_marker(key)
     }
 
     fn create(&self, owned: &Owned, key: &Key) -> Result<Box<dyn ObjectWriter + Send>, StoreError> {
-        alive(&self.left)?;
+        self.calls.alive()?;
         let (folder, name) = key.as_str().rsplit_once('/').unwrap();
         Ok(Box::new(KilledWriter {
             writer: Some(self.store.create(owned, key)?),
             store: self.store.clone(),
             temporary: format!("{folder}/.{name}{UNFINISHED}"),
-            left: Arc::clone(&self.left),
+            calls: Arc::clone(&self.calls),
         }))
     }
 
     fn remove(&self, owned: &Owned, key: &Key) -> Result<(), StoreError> {
-        alive(&self.left)?;
+        self.calls.alive()?;
         self.store.remove(owned, key)
     }
 
     fn remove_empty_folder(&self, owned: &Owned, key: &Key) -> Result<bool, StoreError> {
-        alive(&self.left)?;
+        self.calls.alive()?;
         self.store.remove_empty_folder(owned, key)
     }
 
@@ -353,7 +381,7 @@ impl Store for Killed<'_> {
     }
 
     fn free_bytes(&self) -> Result<Option<u64>, StoreError> {
-        alive(&self.left)?;
+        self.calls.alive()?;
         self.store.free_bytes()
     }
 }
@@ -362,17 +390,17 @@ struct KilledWriter {
     writer: Option<Box<dyn ObjectWriter + Send>>,
     store: MemoryStore,
     temporary: String,
-    left: Arc<AtomicI64>,
+    calls: Arc<Calls>,
 }
 
 impl ObjectWriter for KilledWriter {
     fn write(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
-        alive(&self.left)?;
+        self.calls.alive()?;
         self.writer.as_mut().expect("not finished").write(bytes)
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), StoreError> {
-        alive(&self.left)?;
+        self.calls.alive()?;
         self.writer.take().expect("not finished").finish()
     }
 }
@@ -380,7 +408,10 @@ impl ObjectWriter for KilledWriter {
 impl Drop for KilledWriter {
     /// A killed process drops nothing: what it was writing stays behind.
     fn drop(&mut self) {
-        if self.writer.is_some() && self.left.load(Ordering::SeqCst) < 0 {
+        if self.writer.is_some()
+            && self.calls.left.load(Ordering::SeqCst) < 0
+            && self.calls.meanwhile.is_none()
+        {
             self.store.put(&self.temporary, b"incomplete");
         }
     }

@@ -97,6 +97,23 @@ fn write_v1_13() {
 }
 
 #[test]
+#[ignore = "writes tests/fixtures/v1_14, which is committed and never changed"]
+fn write_v1_14() {
+    sample::write(&fixture("v1_14"));
+}
+
+#[test]
+fn looks_at_the_machine_in_format_1_14_are_read() {
+    let record = read_run(&fixture("v1_14")).unwrap();
+    assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 14 }));
+    let looks = |name: &str| read_intervals(&fixture(name)).unwrap().reps.swap_remove(0).looks;
+    let seen: Vec<u64> = looks("v1_14").iter().map(|look| look.at_ns).collect();
+    assert_eq!(seen, [1_000_000_000, 1_700_000_000]);
+    assert_eq!(looks("v1_14")[0].system.core_busy_ns, [1_500_000_000, 20_000_000]);
+    assert_eq!(looks("v1_13"), []);
+}
+
+#[test]
 fn reads_of_each_reader_and_gpus_in_format_1_13_are_read() {
     let record = read_run(&fixture("v1_13")).unwrap();
     assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 13 }));

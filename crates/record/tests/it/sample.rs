@@ -7,11 +7,11 @@ use record::testing;
 use record::{
     AxisWords, CacheProof, Captured, Ceiling, Cell, Checkpoint, CheckpointNeed, CheckpointOutcome,
     CheckpointPlan, CopyPlan, Dataset, Device, Emulated, Emulation, End, Environment, Epoch, Expect,
-    ExpectBurst, ExpectFigures, ExpectTarget, Fact, Gate, Gpu, Interval, Limit, Line, LoadAverage, Margin,
-    Measure, Memory, Mixing, Need, Network, NfsMount, NotLookedAt, NotRun, OtherProgram, Outage, Outcome,
-    Pace, Proof, Redactor, Rep, RepIntervals, Reread, Role, Run, RunWriter, Segment, Skipped, System, Target,
-    Tier, Tool, Trained, TrainedAccelerator, TrainedStep, Training, Usage, Variant, counter, encode,
-    new_histogram, new_interval_histogram,
+    ExpectBurst, ExpectFigures, ExpectTarget, Fact, Gate, Gpu, Interval, Limit, Line, LoadAverage, Look,
+    Margin, Measure, Memory, Mixing, Need, Network, NfsMount, NotLookedAt, NotRun, OtherProgram, Outage,
+    Outcome, Pace, Proof, Redactor, Rep, RepIntervals, Reread, Role, Run, RunWriter, Segment, Skipped,
+    System, Target, Tier, Tool, Trained, TrainedAccelerator, TrainedStep, Training, Usage, Variant, counter,
+    encode, new_histogram, new_interval_histogram,
 };
 
 pub(crate) const SCENARIO: &str = "version = 1\ntargets.data = { at = \"/mnt/data/bench\" }\n";
@@ -484,11 +484,17 @@ pub(crate) fn intervals() -> Vec<RepIntervals> {
         let ops = service_ns.len();
         Interval { second, ops, bytes: ops * cell().block_bytes, service_ns: encode(&service_ns) }
     };
+    let look = |at_ns| {
+        let device = system().device.map(|device| Device { name: String::new(), ..device });
+        let network = system().network.map(|network| Network { interface: String::new(), ..network });
+        Look { at_ns, system: System { device, network, others: Vec::new(), gpus: Vec::new(), ..system() } }
+    };
     let rep = |rep| RepIntervals {
         cell: cell().cell,
         role: Role::Confirm,
         rep,
         seconds: vec![second(0), second(1)],
+        looks: vec![look(1_000_000_000), look(1_700_000_000)],
     };
     vec![rep(0), rep(1), rep(2)]
 }

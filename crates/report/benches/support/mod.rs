@@ -248,7 +248,8 @@ pub(crate) fn write(dir: &Path, run: &RunRecord, seconds: u32) -> std::io::Resul
             record::Interval { second, ops, bytes, service_ns: record::encode(&histogram) }
         };
         let seconds = (0..seconds).map(second).collect();
-        let rep = RepIntervals { cell: rep.cell.clone(), role: rep.role, rep: rep.rep, seconds };
+        let rep =
+            RepIntervals { cell: rep.cell.clone(), role: rep.role, rep: rep.rep, seconds, looks: Vec::new() };
         let mut member = flate2::write::GzEncoder::new(&mut intervals, flate2::Compression::fast());
         serde_json::to_writer(&mut member, &rep)?;
         member.finish()?;

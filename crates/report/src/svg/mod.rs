@@ -13,6 +13,7 @@ mod grid;
 mod heatmap;
 mod history;
 mod label;
+mod machine;
 mod over_time;
 mod percentiles;
 mod place;
@@ -76,6 +77,7 @@ pub fn plots(summary: &Summary, over_time: &[OverTime]) -> Result<Vec<Plot>, Ren
         tradeoff::chart(summary),
         heatmap::chart(summary, over_time),
         over_time::chart(summary, over_time),
+        machine::chart(summary, over_time),
         sizes::chart(summary),
         roofline::chart(summary),
         ranks::chart(summary),

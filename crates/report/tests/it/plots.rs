@@ -2,7 +2,7 @@
 
 use analysis::{over_time, summarise};
 use proptest::prelude::*;
-use record::{Line, RecordedIntervals, RunRecord};
+use record::{Device, Line, Look, Memory, RecordedIntervals, RunRecord, System};
 use report::{Plot, plots, png};
 
 use crate::checks::{assert_whole, words};
@@ -85,11 +85,31 @@ fn variants() -> Vec<(&'static str, (RunRecord, RecordedIntervals))> {
         ("few-reads", made(&Made { ops_max: 150, ..usual.clone() })),
         ("long", made(&Made { stores: &STORES[..1], depths: &[64], reps: 1, seconds: 1_300, ..usual })),
         ("paced", paced),
+        ("looked-at", looked_at(made(&Made { stores: &STORES[..2], ..Made::USUAL }))),
         ("no-histograms", no_histograms),
         ("failed", failed),
         ("golden", (records::golden(), RecordedIntervals::default())),
         ("networks", (records::networks(), RecordedIntervals::default())),
     ]
+}
+
+/// Adds looks at a machine whose device reads twice what the run does, two of its four processors half busy.
+fn looked_at(mut made: (RunRecord, RecordedIntervals)) -> (RunRecord, RecordedIntervals) {
+    for rep in &mut made.1.reps {
+        let look = |second: &record::Interval| {
+            let device = Device { reads: second.ops, read_bytes: second.bytes * 2, ..Device::default() };
+            let memory = Memory { available_bytes: 25_000_000_000, ..Memory::default() };
+            let system = System {
+                device: Some(device),
+                core_busy_ns: vec![500_000_000, 500_000_000, 0, 0],
+                memory_after: Some(memory),
+                ..System::default()
+            };
+            Look { at_ns: u64::from(second.second + 1) * 1_000_000_000, system }
+        };
+        rep.looks = rep.seconds.iter().map(look).collect();
+    }
+    made
 }
 
 /// Makes every cell a paced load that was served but for three in a thousand.
@@ -151,6 +171,32 @@ fn a_run_has_the_plots_that_it_has_something_to_show_in() {
     assert_eq!(names("no-histograms"), ["throughput", "roofline"]);
     assert_eq!(names("one-point"), ["throughput", "percentiles", "heatmap", "roofline"]);
     assert_eq!(names("paced"), ["percentiles", "heatmap", "over-time"]);
+}
+
+#[test]
+fn the_machine_is_drawn_over_the_seconds_in_which_it_was_looked_at() {
+    let (record, seconds) =
+        looked_at(made(&Made { stores: &STORES[..1], reps: 2, seconds: 3, ..Made::USUAL }));
+    let found = plot(&record, &seconds, "machine").unwrap();
+    let deepest = seconds.reps.iter().rfind(|rep| rep.rep == 0).unwrap();
+    let bytes: Vec<u64> = deepest.seconds.iter().map(|second| second.bytes).collect();
+    let rows = &found.table.rows;
+    assert_eq!((rows.len(), rows[0].len()), (6, found.table.columns.len()));
+    let of = |name: &str| found.table.columns.iter().position(|column| column == name).unwrap();
+    for (row, bytes) in rows.iter().zip(bytes) {
+        assert_eq!(row[of("read MB/s")].replace(' ', ""), format!("{:.0}", bytes as f64 * 2.0 / 1e6));
+        let others =
+            ["cores busy", "busiest core", "available GB", "in MB/s"].map(|name| row[of(name)].as_str());
+        assert_eq!(others, ["1.00", "0.50", "25.0", "-"]);
+    }
+    let said: Vec<String> = words(&found.svg).into_iter().map(|words| words.words).collect();
+    for name in ["this run", "device reads", "all processors", "available"] {
+        assert!(said.iter().any(|words| words == name), "{name}: {said:?}");
+    }
+    for name in ["network in", "device writes"] {
+        assert!(!said.iter().any(|words| words == name), "{name} was not counted, or nothing");
+    }
+    assert!(plot(&record, &RecordedIntervals::default(), "machine").is_none());
 }
 
 #[test]

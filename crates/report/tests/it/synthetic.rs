@@ -199,5 +199,8 @@ fn repetition_of(
     rep.counters.extend(counters.map(|(name, count)| (name.to_owned(), count)));
     rep.histograms.insert("service_ns".to_owned(), record::encode(&service));
     let number = key.last().copied().unwrap_or_default() as u32;
-    (rep, RepIntervals { cell: name.to_owned(), role: Role::Measure, rep: number, seconds })
+    (
+        rep,
+        RepIntervals { cell: name.to_owned(), role: Role::Measure, rep: number, seconds, looks: Vec::new() },
+    )
 }

@@ -123,7 +123,7 @@ table! {
         ] } },
     ]))]
     pub(crate) struct NeedTable {
-        /// Workload of a profile: unet3d, resnet50, cosmoflow, retinanet, flux, dlrm, llama3-8b, llama3-70b, llama3-405b.
+        /// Workload of a profile: unet3d, resnet50, cosmoflow, retinanet, flux, dlrm, vit-l16, llama3-8b, llama3-70b, llama3-405b.
         workload: Text,
         /// Accelerator of a profile: a100, h100, b200, mi355.
         accelerator: Text,

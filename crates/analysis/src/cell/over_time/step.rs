@@ -1,5 +1,9 @@
 //! How long a stretch one point of a picture stands for.
 
+// The rest of a window that is counted over a few milliseconds makes a point of nothing or of ten times the rate.
+/// Part of a second below which the last one is no rate.
+pub(super) const LAST_SECOND_MIN: f64 = 0.25;
+
 /// Seconds that a point or a column may stand for.
 const STEPS_S: [u32; 13] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 86_400];
 

@@ -22,7 +22,7 @@ fn seconds(rep: u32, latencies_ns: &[&[u64]]) -> RepIntervals {
         Interval { second: number as u32, ops, bytes: ops * 100, service_ns: record::encode(&service) }
     };
     let seconds = latencies_ns.iter().enumerate().map(second).collect();
-    RepIntervals { cell: "c".to_owned(), role: Role::Measure, rep, seconds }
+    RepIntervals { cell: "c".to_owned(), role: Role::Measure, rep, seconds, looks: Vec::new() }
 }
 
 #[test]
