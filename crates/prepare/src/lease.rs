@@ -195,7 +195,7 @@ impl Lease {
         holder: Holder,
         watch: &dyn Watch,
     ) -> Result<Option<Self>, LeaseError> {
-        Self::of_root(store, Holder { group: Some(USE.to_owned()), ..holder }, watch)
+        Self::of_root(store, &Holder { group: Some(USE.to_owned()), ..holder }, watch)
     }
 
     /// Takes the root of a store to remove what lies below it. `None` where the storage takes no writes.
@@ -207,10 +207,10 @@ impl Lease {
         holder: Holder,
         watch: &dyn Watch,
     ) -> Result<Option<Self>, LeaseError> {
-        Self::of_root(store, Holder { group: None, ..holder }, watch)
+        Self::of_root(store, &Holder { group: None, ..holder }, watch)
     }
 
-    fn of_root(store: &SharedStore, holder: Holder, watch: &dyn Watch) -> Result<Option<Self>, LeaseError> {
+    fn of_root(store: &SharedStore, holder: &Holder, watch: &dyn Watch) -> Result<Option<Self>, LeaseError> {
         for _ in 0..MARKED_ANEW {
             let folder = match mark(&**store) {
                 Err(error) if takes_no_writes(&error) => return Ok(None),

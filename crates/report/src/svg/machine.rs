@@ -162,27 +162,37 @@ impl Drawn {
     }
 }
 
+/// Heading and text of a column.
+type Column = (&'static str, fn(&MachineRate) -> Option<String>);
+
 /// Every figure of `iostat`, `dstat` and `free` by the second.
+const COLUMNS: [Column; 11] = [
+    ("reads/s", |rate| Some(grouped(rate.device?.reads_per_s))),
+    ("read MB/s", |rate| Some(mb(rate.device?.read_bps))),
+    ("writes/s", |rate| Some(grouped(rate.device?.writes_per_s))),
+    ("written MB/s", |rate| Some(mb(rate.device?.write_bps))),
+    ("in MB/s", |rate| Some(mb(rate.network?.received_bps))),
+    ("out MB/s", |rate| Some(mb(rate.network?.sent_bps))),
+    ("cores busy", |rate| Some(three_digits(rate.cores?.all))),
+    ("busiest core", |rate| Some(three_digits(rate.cores?.busiest))),
+    ("available GB", |rate| Some(gb(rate.memory?.available_bytes))),
+    ("page cache GB", |rate| Some(gb(rate.memory?.cached_bytes))),
+    ("dirty GB", |rate| Some(gb(rate.memory?.dirty_bytes))),
+];
+
+fn mb(bps: f64) -> String {
+    RateUnit::for_largest(1e6).write(bps)
+}
+
+fn gb(bytes: u64) -> String {
+    three_digits(bytes as f64 / GB)
+}
+
 fn table(courses: &[Course<'_>]) -> PlotTable {
-    let mb = |bps: f64| RateUnit::for_largest(1e6).write(bps);
-    let gb = |bytes: u64| three_digits(bytes as f64 / GB);
-    let named: [(&str, &dyn Fn(&MachineRate) -> Option<String>); 11] = [
-        ("reads/s", &|rate| Some(grouped(rate.device?.reads_per_s))),
-        ("read MB/s", &|rate| Some(mb(rate.device?.read_bps))),
-        ("writes/s", &|rate| Some(grouped(rate.device?.writes_per_s))),
-        ("written MB/s", &|rate| Some(mb(rate.device?.write_bps))),
-        ("in MB/s", &|rate| Some(mb(rate.network?.received_bps))),
-        ("out MB/s", &|rate| Some(mb(rate.network?.sent_bps))),
-        ("cores busy", &|rate| Some(three_digits(rate.cores?.all))),
-        ("busiest core", &|rate| Some(three_digits(rate.cores?.busiest))),
-        ("available GB", &|rate| Some(gb(rate.memory?.available_bytes))),
-        ("page cache GB", &|rate| Some(gb(rate.memory?.cached_bytes))),
-        ("dirty GB", &|rate| Some(gb(rate.memory?.dirty_bytes))),
-    ];
     let row = |cell: &str, rep: &RepOverTime, rate: &MachineRate| {
         let head =
             [cell.to_owned(), (rep.rep + 1).to_string(), three_digits(rate.from_s), three_digits(rate.to_s)];
-        let figures = named.iter().map(|(_, of)| of(rate).unwrap_or_else(|| "-".to_owned()));
+        let figures = COLUMNS.iter().map(|(_, of)| of(rate).unwrap_or_else(|| "-".to_owned()));
         head.into_iter().chain(figures).collect()
     };
     let of_rep = |rep: &'_ RepOverTime, cell: &str| -> Vec<Vec<String>> {
@@ -193,7 +203,7 @@ fn table(courses: &[Course<'_>]) -> PlotTable {
         reps.flat_map(|rep| of_rep(rep, &course.over_time.cell)).collect()
     };
     let columns =
-        ["cell", "repetition", "from s", "to s"].into_iter().chain(named.iter().map(|(name, _)| *name));
+        ["cell", "repetition", "from s", "to s"].into_iter().chain(COLUMNS.iter().map(|(name, _)| *name));
     PlotTable {
         columns: columns.map(str::to_owned).collect(),
         rows: courses.iter().flat_map(of_course).collect(),
