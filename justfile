@@ -94,25 +94,9 @@ miri:
         CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(rustc +nightly --print sysroot)/bin/cargo-miri runner" \
         cargo +nightly miri test --package backend --lib
 
-# Longer proofs: more property cases, 100,000 storages of known truth, 10,000 that misbehave, fuzzing, a run that is killed two hundred
-# times, memory that is refused, a folder of a million files, benchmarks, shards read back by Python, known vulnerabilities (needs the advisory database).
-nightly:
-    FEEDLINE_TEST_LIMIT_S=7200 PROPTEST_CASES=5000 cargo test --workspace --release
-    # Of the whole workspace: each package alone would ask for other features of what it uses, which would be built again.
-    cargo test --workspace --release --test it -- --ignored --exact \
-        whole::a_folder_of_a_million_files_is_opened_looked_at_and_listed resume::a_run_that_is_killed_two_hundred_times_is_whole \
-        resume::memory_that_is_refused_costs_no_more_than_a_kill
-    SANITIZER=address fuzz/run 300
-    folder=$(.ci/executables) && "$folder/truth" --worlds 100000 --from 1000000
-    .ci/quickstart
-    # One test plays them all, and may take longer than any of the fast gate.
-    FEEDLINE_TEST_LIMIT_S=14400 FEEDLINE_SEEDS=10000 cargo test --workspace --release --test it disturbed
-    just perf
-    just soak repetitions 400
-    just patience
-    just formats-readback
-    just others
-    cargo deny check advisories
+# Longer proofs, as every night plays them: all, or those that are named (see `.ci/nightly`).
+nightly *PARTS:
+    .ci/nightly {{PARTS}}
 
 # Shards of every layout, read back by the libraries that training jobs use. Needs Python 3 and its package index.
 formats-readback FOLDER="target/readback":

@@ -16,6 +16,7 @@ use plan::{DatasetSpec, Plan};
 use prepare::{Lease, LeaseError};
 use record::LockedFile;
 
+use crate::data;
 use crate::exit::Failure;
 use crate::in_use;
 use crate::leases::{Leases, ThisMachine};
@@ -107,27 +108,50 @@ fn folder(slot: &describe::OnTarget) -> Key {
     Key::new(name).unwrap_or(first)
 }
 
-/// Takes a store to remove what feedline wrote there; `None` where that is nothing, and where a lock on its folder keeps runs from it.
-///
-/// # Errors
-/// For a dataset that a run has a lease on, and for a run that writes there.
-pub(crate) fn hold_to_remove(
-    at: &str,
-    store: &SharedStore,
-    is_locked: bool,
-) -> Result<Option<Leases>, Failure> {
-    // A signal ends the process at once: what it leaves is nobody's.
-    let never = AtomicBool::new(false);
-    let machine = ThisMachine::new(&never);
-    let failed = |error| failed(&format!("cannot clean `{at}`"), error);
-    let is_any = prepare::refuse_used(&**store, &machine).map_err(failed)?;
-    if is_locked || !is_any {
-        return Ok(None);
+/// What keeps runs from a place while something is removed there, beside a lock on its folder.
+pub(crate) struct ToRemove {
+    _lease: Option<Leases>,
+}
+
+/// A process that removes. Two of the places that it is given may be one.
+pub(crate) struct Removal {
+    group: String,
+    never: AtomicBool,
+}
+
+impl Removal {
+    pub(crate) fn new() -> Self {
+        Self { group: ThisMachine::own_group(), never: AtomicBool::new(false) }
     }
-    let lease =
-        Lease::to_remove(store, machine.holder(&ThisMachine::own_group()), &machine).map_err(failed)?;
-    // A run may write what is being removed here.
-    Ok(Some(Leases::keep(lease.into_iter().collect(), signals::end)?))
+
+    /// Takes a store to remove what feedline wrote there; `None` where nothing is. Where a lock on its folder keeps runs from it no lease
+    /// does.
+    ///
+    /// # Errors
+    /// For a dataset that a run has a lease on, and for a run that writes there.
+    pub(crate) fn hold(
+        &self,
+        at: &str,
+        store: &SharedStore,
+        is_locked: bool,
+    ) -> Result<Option<ToRemove>, Failure> {
+        // A signal ends the process at once: what it leaves is nobody's.
+        let machine = ThisMachine::new(&self.never);
+        let holder = machine.holder(&self.group);
+        let failed = |error| failed(&format!("cannot clean `{at}`"), error);
+        let is_any = prepare::refuse_used(&**store, &holder, &machine).map_err(failed)?;
+        // The kernel's NFS client locks a folder for this machine alone.
+        if is_locked && store.nfs_mount_point().is_none() {
+            return Ok(Some(ToRemove { _lease: None }));
+        }
+        if !is_any {
+            return Ok(None);
+        }
+        let lease = Lease::to_remove(store, &holder, &machine).map_err(failed)?;
+        // Once it is lost, a run may write what is being removed here.
+        let lease = Leases::keep(lease.into_iter().collect(), signals::end)?;
+        Ok(Some(ToRemove { _lease: Some(lease) }))
+    }
 }
 
 /// What a run does that has lost a lease: it ends, and keeps what it measured.
@@ -159,28 +183,52 @@ pub(crate) struct Used {
 /// # Errors
 /// For a place that something is being removed from, and what a server refuses.
 pub(crate) fn use_places(plan: &Plan, stores: &Stores, stop: &Arc<AtomicBool>) -> Result<Used, Failure> {
-    let machine = ThisMachine::new(stop);
-    let (mut locks, mut leases) = (Vec::new(), Vec::new());
+    let mut locks = Vec::new();
     for (index, target) in plan.targets.iter().enumerate() {
+        let Some(root) = open::local_root(&target.config) else { continue };
         let is_written = is_written(plan, index);
-        if let Some(root) = open::local_root(&target.config) {
-            if is_written {
-                in_use::make(root);
-            }
-            match in_use::hold_to_use(root) {
-                // Of data of the user's another program may have its own idea of a lock.
-                Err(_) if !is_written => {}
-                locked => locks.extend(locked?),
-            }
+        if is_written {
+            in_use::make(root);
         }
-        let store = stores.data(index);
-        let is_shared = target.config.capabilities().network || store.nfs_mount_point().is_some();
-        if is_written && is_shared && !target.is_served_here() {
-            let lease = Lease::to_write(store, machine.holder(&ThisMachine::own_group()), &machine);
-            leases.extend(lease.map_err(|error| failed(&place(target), error))?);
+        match in_use::hold_to_use(root) {
+            // Of data of the user's another program may have its own idea of a lock.
+            Err(_) if !is_written => {}
+            locked => locks.extend(locked?),
         }
     }
-    Ok(Used { _locks: locks, _leases: Leases::keep(leases, ends(stop))? })
+    let mut leases = Vec::new();
+    let taken = root_leases(plan, stores, stop, &mut leases);
+    // Those that were taken before one was refused are given back.
+    let leases = Leases::keep(leases, ends(stop))?;
+    taken.map(|()| Used { _locks: locks, _leases: leases })
+}
+
+/// Takes leases on the roots that others can reach over a network, where this run may write.
+fn root_leases(
+    plan: &Plan,
+    stores: &Stores,
+    stop: &AtomicBool,
+    leases: &mut Vec<Lease>,
+) -> Result<(), Failure> {
+    let machine = ThisMachine::new(stop);
+    for (index, target) in plan.targets.iter().enumerate() {
+        let store = stores.data(index);
+        let is_shared = target.config.capabilities().network || store.nfs_mount_point().is_some();
+        if !is_shared || target.is_served_here() || !is_written(plan, index) {
+            continue;
+        }
+        // A lease is written too: not where something of another's lies.
+        data::check_place(plan, index, &**store)?;
+        match Lease::to_write(store, machine.holder(&ThisMachine::own_group()), &machine) {
+            Ok(Some(lease)) => leases.push(lease),
+            Ok(None) => output::say(&format!(
+                "target `{}` takes no writes at its root: `feedline clean` cannot be told that something is written there",
+                target.name
+            )),
+            Err(error) => return Err(failed(&place(target), error)),
+        }
+    }
+    Ok(())
 }
 
 /// Whether a plan has feedline write to a target.

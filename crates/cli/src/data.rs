@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use backend::Store;
 use describe::{Datasets, OnTarget};
 use feed::Hold;
 use plan::{Cache, DatasetSpec, Layout, Plan, Target, Task};
@@ -31,11 +32,19 @@ pub(crate) fn make_ready(
 
 /// Refuses the places where [`make_ready`] would refuse to write, as far as they can be seen without a connection.
 pub(crate) fn check_places(plan: &Plan) -> Result<(), Failure> {
-    for (target, dataset) in plan.places() {
-        let target = &plan.targets[target];
+    for (index, target) in plan.targets.iter().enumerate() {
         if let Some(store) = open::local_folder(&target.config) {
-            prepare::check_place(&*store, &plan.datasets[dataset]).map_err(|error| failed(target, error))?;
+            check_place(plan, index, &*store)?;
         }
+    }
+    Ok(())
+}
+
+/// The same of one target.
+pub(crate) fn check_place(plan: &Plan, target: usize, store: &dyn Store) -> Result<(), Failure> {
+    for (_, dataset) in plan.places().into_iter().filter(|(at, _)| *at == target) {
+        prepare::check_place(store, &plan.datasets[dataset])
+            .map_err(|error| failed(&plan.targets[target], error))?;
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ pub(crate) fn make(root: &Path) {
 }
 
 /// Holds a folder against `feedline clean` until it is dropped; several runs may. `None` where it does not exist, or its file system
-/// locks no folders, as NFS does not: leases tell there.
+/// locks no folders. One of NFS is locked for this machine alone: leases tell there.
 ///
 /// # Errors
 /// For a folder that another process has for itself.

@@ -64,7 +64,7 @@ fn lost(to: &Holder) -> String {
     let unheard = feed::format_duration_ns(EXPIRES_NS);
     format!(
         "error: another process ({process} on {host}) has what this one used: it had not heard of this one for {unheard}\n  \
-         hint: this run ends and keeps what it measured; go on with it by --resume once the other one has ended"
+         hint: this one ends; a run keeps what it measured, and goes on by --resume once the other one has ended"
     )
 }
 

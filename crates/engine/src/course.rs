@@ -53,9 +53,9 @@ impl Course {
         Some(Self { shared, thread: Some(thread) })
     }
 
-    /// Begins to look: the window opened at `now_ns`.
-    pub(crate) fn open(&self, now_ns: u64) {
-        self.shared.state().opened_ns = Some(now_ns);
+    /// Begins to look: the window opened at `opened_ns`.
+    pub(crate) fn open(&self, opened_ns: u64) {
+        self.shared.state().opened_ns = Some(opened_ns);
         self.shared.changed.notify_all();
     }
 
@@ -82,6 +82,8 @@ impl Drop for Course {
 
 impl Shared {
     fn follow(&self, mut live: Live, clock: &Clock) {
+        // However it ends: the end of a repetition waits for it.
+        let _done = Done(self);
         if let Some(opened_ns) = self.opened_ns() {
             live.begin();
             let mut last_ns = clock.now_ns();
@@ -90,16 +92,16 @@ impl Shared {
                 let due_ns = last_ns + (since_ns / PARTS).max(EACH_NS);
                 let is_over = self.is_closed_by(due_ns, clock);
                 let now_ns = clock.now_ns();
-                let system = nameless(live.look(now_ns.saturating_sub(last_ns).max(1)));
+                let span_ns = now_ns.saturating_sub(last_ns).max(1);
+                let system = nameless(live.look(span_ns));
                 last_ns = now_ns;
-                self.state().looks.push(Look { at_ns: now_ns.saturating_sub(opened_ns), system });
+                let (at_ns, resident_bytes) = (now_ns.saturating_sub(opened_ns), live.resident_bytes());
+                self.state().looks.push(Look { at_ns, span_ns, resident_bytes, system });
                 if is_over {
                     break;
                 }
             }
         }
-        self.state().is_done = true;
-        self.changed.notify_all();
     }
 
     /// When the window opened; `None` where it closed before.
@@ -118,6 +120,15 @@ impl Shared {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Done<'a>(&'a Shared);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.state().is_done = true;
+        self.0.changed.notify_all();
     }
 }
 
@@ -146,7 +157,7 @@ mod tests {
         let looks = course.looks();
         let elapsed_ns = clock.now_ns() - opened_ns;
         assert!(!looks.is_empty() && looks.is_sorted_by_key(|look| look.at_ns));
-        assert!(looks.iter().all(|look| look.at_ns <= elapsed_ns && !look.system.core_busy_ns.is_empty()));
+        assert!(looks.iter().all(|look| look.at_ns <= elapsed_ns && look.resident_bytes > Some(0)));
         // A second asking gets the same.
         assert_eq!(course.looks(), looks);
     }

@@ -116,6 +116,7 @@ impl Sources {
 #[derive(Debug)]
 pub struct Live {
     sources: Sources,
+    statm: Option<Text>,
     before: Reading,
 }
 
@@ -128,7 +129,12 @@ impl Live {
     pub(crate) fn below(watched: &Watched) -> Self {
         let mut sources = Sources::open(watched);
         let before = sources.read();
-        Self { sources, before }
+        Self { sources, statm: Text::open("/proc/self/statm"), before }
+    }
+
+    /// Memory of this process that is resident; `None` where the kernel does not say.
+    pub(crate) fn resident_bytes(&mut self) -> Option<u64> {
+        read(&mut self.statm, |statm| parse::resident_bytes(statm, rustix::param::page_size() as u64))
     }
 
     /// Lets the next look tell what changes from now on.

@@ -44,7 +44,7 @@ impl Meter {
             }
             self.opened = Some((now_ns, counters));
             if let Some(course) = &self.course {
-                course.open(now_ns);
+                course.open(window_open_ns);
             }
         }
     }

@@ -8,7 +8,7 @@ use dataset::{
 };
 
 use crate::identity::{Identity, Names};
-use crate::lease::{self, LeaseError, Watch};
+use crate::lease::{self, Holder, LeaseError, Watch};
 use crate::removal::{Act, Cleaned, child, side_by_side};
 use crate::{CleanError, copied};
 
@@ -29,19 +29,19 @@ pub fn clean(store: &dyn Store) -> Result<Cleaned, CleanError> {
     Ok(cleaned)
 }
 
-/// Refuses datasets that another run has a lease on, and a root that one writes below. What a killed run left of its leases is removed.
+/// Refuses datasets that another than `own` has a lease on, and a root that one writes below. What a killed run left of its leases is removed.
 /// Whether feedline wrote anything there.
 ///
 /// # Errors
 /// [`LeaseError`] for the first of them, and what the storage refuses.
-pub fn refuse_used(store: &dyn Store, watch: &dyn Watch) -> Result<bool, LeaseError> {
+pub fn refuse_used(store: &dyn Store, own: &Holder, watch: &dyn Watch) -> Result<bool, LeaseError> {
     let mut is_any = false;
     let mut folders = store.folders()?;
     // What is measured tells more than that somebody writes.
     folders.sort_by_key(lease::is_of_root);
     for folder in folders {
         if marker_of(store, &folder)?.is_some() {
-            lease::refuse_held(store, &folder, watch)?;
+            lease::refuse_held(store, &folder, own, watch)?;
             is_any = true;
         }
     }

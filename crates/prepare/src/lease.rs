@@ -10,8 +10,8 @@
 //! is nobody's any more. So no clock of another host matters, and none of the server's.
 //!
 //! Of what is being written there is no marker yet that a lease could lie beside, or nobody knows it: datasets, copies, checkpoints. Who
-//! writes below a root has a lease in a folder for that alone, which all who write share, and which `clean` takes for itself. It
-//! goes with the last of them.
+//! writes below a root has a lease in a folder for that alone, which all who write share, and which `clean` takes for itself and
+//! removes.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -198,16 +198,16 @@ impl Lease {
         Self::of_root(store, &Holder { group: Some(USE.to_owned()), ..holder }, watch)
     }
 
-    /// Takes the root of a store to remove what lies below it. `None` where the storage takes no writes.
+    /// Takes the root of a store for the group of `holder`, to remove what lies below it. `None` where the storage takes no writes.
     ///
     /// # Errors
     /// [`LeaseError::Written`] by a run, [`LeaseError::Removed`] by another process, and what the storage refuses.
     pub fn to_remove(
         store: &SharedStore,
-        holder: Holder,
+        holder: &Holder,
         watch: &dyn Watch,
     ) -> Result<Option<Self>, LeaseError> {
-        Self::of_root(store, &Holder { group: None, ..holder }, watch)
+        Self::of_root(store, holder, watch)
     }
 
     fn of_root(store: &SharedStore, holder: &Holder, watch: &dyn Watch) -> Result<Option<Self>, LeaseError> {
@@ -217,10 +217,10 @@ impl Lease {
                 marked => marked?,
             };
             match Self::take(store, &folder, holder.clone(), watch) {
-                // The last of those before removes its folder.
-                Err(LeaseError::Store(StoreError::NotOwned { .. })) if watch.pass(LOOK_NS) => {}
+                // It is being removed by `clean`.
+                Err(LeaseError::Store(error)) if is_gone(&error) && watch.pass(LOOK_NS) => {}
                 Ok(Some(lease)) => {
-                    // It may have seen no lease before this one was written, and removed the marker since.
+                    // `clean` may have seen no lease before this one was written, and removed the marker since.
                     lease.mark_anew()?;
                     return Ok(Some(lease));
                 }
@@ -232,11 +232,16 @@ impl Lease {
 
     /// Writes the marker of its folder where it is gone.
     fn mark_anew(&self) -> Result<(), StoreError> {
-        let key = child(self.owned.folder(), MARKER_NAME);
-        if self.store.read_marker(&key)?.is_some() {
+        if self.is_marked()? {
+            return Ok(());
+        }
+        // A folder of a file system is not marked by that where a lease lies in it; a bucket's has more to say than is known here.
+        mark(&*self.store)?;
+        if self.is_marked()? {
             return Ok(());
         }
         let text = serde_json::to_vec(&root_marker()).unwrap_or_default();
+        let key = child(self.owned.folder(), MARKER_NAME);
         let written = self.store.create(&self.owned, &key).and_then(|mut writer| {
             writer.write(&text)?;
             writer.finish()
@@ -248,6 +253,11 @@ impl Lease {
         }
     }
 
+    fn is_marked(&self) -> Result<bool, StoreError> {
+        let key = child(self.owned.folder(), MARKER_NAME);
+        Ok(self.store.read_marker(&key)?.is_some())
+    }
+
     /// Renews the lease, `passed_ns` after it was taken or this was called last.
     ///
     /// # Errors
@@ -256,6 +266,9 @@ impl Lease {
         self.unheard_ns = self.unheard_ns.saturating_add(passed_ns);
         let next = self.generations.last().map_or(0, |last| last + 1);
         self.generations.push(next);
+        if is_of_root(self.owned.folder()) {
+            self.mark_anew()?;
+        }
         self.write(next)?;
         // Only now: while nobody could take it for nobody's, there is nobody to look for.
         let other = if self.unheard_ns > EXPIRES_NS { self.other()? } else { None };
@@ -271,10 +284,11 @@ impl Lease {
     pub fn release(mut self) -> Result<(), StoreError> {
         self.remove_all_but(0)?;
         self.store.remove_empty_folder(&self.owned, &child(self.owned.folder(), FOLDER))?;
-        if is_of_root(self.owned.folder()) { self.remove_folder() } else { Ok(()) }
+        let is_of_clean = is_of_root(self.owned.folder()) && self.holder.group.as_deref() != Some(USE);
+        if is_of_clean { self.remove_folder() } else { Ok(()) }
     }
 
-    /// Removes the folder of those who write below a root, unless there is another of them.
+    /// Removes the folder of the leases on a root, unless there is another one.
     fn remove_folder(&self) -> Result<(), StoreError> {
         let is_used = || Leases { store: &*self.store, owned: &self.owned }.all().map(|all| !all.is_empty());
         if is_used()? {
@@ -323,6 +337,15 @@ impl Lease {
     }
 }
 
+/// Whether its folder went meanwhile.
+fn is_gone(error: &StoreError) -> bool {
+    match error {
+        StoreError::NotOwned { .. } => true,
+        StoreError::Object { source, .. } => source.kind() == ErrorKind::NotFound,
+        _ => false,
+    }
+}
+
 fn takes_no_writes(error: &StoreError) -> bool {
     let StoreError::Object { source, .. } = error else { return false };
     matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
@@ -366,13 +389,18 @@ fn mark(store: &dyn Store) -> Result<Key, StoreError> {
     }
 }
 
-/// Refuses a folder of feedline's that anybody measures. Leases that are nobody's any more go.
+/// Refuses a folder of feedline's that anybody but `own` has. Leases that are nobody's any more go.
 ///
 /// # Errors
 /// [`LeaseError::Held`], and what the storage refuses.
-pub(crate) fn refuse_held(store: &dyn Store, folder: &Key, watch: &dyn Watch) -> Result<(), LeaseError> {
+pub(crate) fn refuse_held(
+    store: &dyn Store,
+    folder: &Key,
+    own: &Holder,
+    watch: &dyn Watch,
+) -> Result<(), LeaseError> {
     let owned = Owned::claim(store, folder)?;
-    Leases { store, owned: &owned }.refuse_held(None, watch)
+    Leases { store, owned: &owned }.refuse_held(Some(own), watch)
 }
 
 /// Whether `key` is that of a lease on the dataset in `folder`.
@@ -397,51 +425,67 @@ struct Leases<'a> {
 impl Leases<'_> {
     /// Refuses leases of others than `own`; those that are nobody's are removed.
     fn refuse_held(&self, own: Option<&Holder>, watch: &dyn Watch) -> Result<(), LeaseError> {
-        for (holder, keys) in self.others(own)? {
-            let is_there = match watch.is_alive(&holder) {
-                Some(is_alive) => is_alive,
-                None => self.is_renewed(&holder, watch)?,
-            };
-            if is_there {
-                return Err(held(self.owned.folder().clone(), holder));
+        let mut unknown = Vec::new();
+        for (holder, keys) in self.holders(own)? {
+            let shares = own.is_some_and(|own| holder.shares_with(own));
+            match watch.is_alive(&holder) {
+                Some(false) => self.remove(keys)?,
+                _ if shares => {}
+                Some(true) => return Err(held(self.owned.folder().clone(), holder)),
+                None => unknown.push(holder),
             }
-            keys.into_iter().try_for_each(|key| self.store.remove(self.owned, &key))?;
         }
-        Ok(())
+        if unknown.is_empty() { Ok(()) } else { self.refuse_renewed(unknown, watch) }
     }
 
-    /// Watches a lease: whether its holder renews it. One that is given back meanwhile is nobody's.
-    fn is_renewed(&self, holder: &Holder, watch: &dyn Watch) -> Result<bool, LeaseError> {
-        watch.begins(holder, EXPIRES_NS);
-        let keys = |leases: BTreeMap<u64, Vec<Key>>| leases.get(&holder.id).cloned().unwrap_or_default();
-        let before = keys(self.all()?);
+    /// Watches leases, all of them at once: whether their holders renew them. Those that are given back meanwhile are nobody's.
+    fn refuse_renewed(&self, mut unknown: Vec<Holder>, watch: &dyn Watch) -> Result<(), LeaseError> {
+        watch.begins(&unknown[0], EXPIRES_NS);
+        let before = self.all()?;
+        let mut now = before.clone();
         for _ in 0..EXPIRES_NS / LOOK_NS {
             if !watch.pass(LOOK_NS) {
                 return Err(LeaseError::Interrupted);
             }
-            let now = keys(self.all()?);
-            if now != before {
-                return Ok(!now.is_empty());
+            now = self.all()?;
+            unknown.retain(|holder| now.contains_key(&holder.id));
+            if let Some(at) = unknown.iter().position(|holder| now.get(&holder.id) != before.get(&holder.id))
+            {
+                return Err(held(self.owned.folder().clone(), unknown.swap_remove(at)));
+            }
+            if unknown.is_empty() {
+                return Ok(());
             }
         }
-        Ok(false)
+        let keys = unknown.iter().filter_map(|holder| now.remove(&holder.id)).flatten();
+        Ok(self.remove(keys.collect())?)
     }
 
-    /// Those who do not share the dataset with `own`, and their leases.
+    fn remove(&self, keys: Vec<Key>) -> Result<(), StoreError> {
+        keys.into_iter().try_for_each(|key| self.store.remove(self.owned, &key))
+    }
+
+    /// Those who do not share the dataset with `own`.
     fn others(&self, own: Option<&Holder>) -> Result<Vec<(Holder, Vec<Key>)>, StoreError> {
-        let mut others = Vec::new();
+        let mut others = self.holders(own)?;
+        others.retain(|(holder, _)| !own.is_some_and(|own| holder.shares_with(own)));
+        Ok(others)
+    }
+
+    /// All holders but `own`, and their leases.
+    fn holders(&self, own: Option<&Holder>) -> Result<Vec<(Holder, Vec<Key>)>, StoreError> {
+        let mut holders = Vec::new();
         for (id, keys) in self.all()? {
             // One's own need not be read.
             if own.is_some_and(|own| own.id == id) {
                 continue;
             }
             // One that was given back meanwhile is nobody's.
-            let Some(holder) = self.holder(id, &keys)? else { continue };
-            if !own.is_some_and(|own| holder.shares_with(own)) {
-                others.push((holder, keys));
+            if let Some(holder) = self.holder(id, &keys)? {
+                holders.push((holder, keys));
             }
         }
-        Ok(others)
+        Ok(holders)
     }
 
     fn all(&self) -> Result<BTreeMap<u64, Vec<Key>>, StoreError> {

@@ -37,9 +37,13 @@ pub struct RepIntervals {
 /// What the machine did from one look at it to the next: about a second, longer behind the first hour of a window.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Look {
-    /// When, from the opening of the window. The last is that of its end.
+    /// When, from the opening of the window. The last comes as this process has noticed its end.
     pub at_ns: u64,
-    /// What changed since the one before, or since the window opened. Device and interface have no names here.
+    /// Time since the look before, or since the first reading, which comes as a worker has noticed that the window is open.
+    pub span_ns: u64,
+    /// Memory of this process that was resident then.
+    pub resident_bytes: Option<u64>,
+    /// What changed in it. Device and interface have no names here.
     pub system: System,
 }
 

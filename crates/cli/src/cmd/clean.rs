@@ -11,8 +11,9 @@ use clap::Args;
 use feed::units::{counted_noun, format_bytes};
 use prepare::Cleaned;
 
+use crate::claim::Removal;
 use crate::exit::{Exit, Failure};
-use crate::{claim, in_use, load, open, output};
+use crate::{in_use, load, open, output};
 
 #[derive(Debug, Args)]
 pub(crate) struct CleanArgs {
@@ -30,22 +31,28 @@ pub(crate) fn clean(args: &CleanArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     // After the question: whoever was asked may have taken an hour to answer. Of all places before anything is removed.
-    let (mut locks, mut leases, mut known) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let removal = Removal::new();
+    let (mut locks, mut held, mut known) = (Vec::new(), Vec::new(), BTreeSet::new());
     for (at, store) in &places {
         let folder = in_use::identity(Path::new(at));
         // One folder may have two names.
-        if folder.is_some_and(|folder| !known.insert(folder)) {
-            continue;
-        }
-        let lock = folder.map_or(Ok(None), |_| in_use::hold_to_remove(Path::new(at)))?;
-        leases.extend(claim::hold_to_remove(at, store, lock.is_some())?);
+        let is_known = folder.is_some_and(|folder| !known.insert(folder));
+        let lock = match folder {
+            Some(_) if !is_known => in_use::hold_to_remove(Path::new(at))?,
+            _ => None,
+        };
+        held.push(removal.hold(at, store, lock.is_some() || is_known)?);
         locks.extend(lock);
     }
-    for (at, store) in &places {
-        let cleaned = prepare::clean(&**store).with_context(|| format!("cannot clean `{at}`"))?;
+    for ((at, store), held) in places.iter().zip(&held) {
+        let cleaned = match held {
+            // What another process writes there since is not ours to remove.
+            None => Cleaned::default(),
+            Some(_) => prepare::clean(&**store).with_context(|| format!("cannot clean `{at}`"))?,
+        };
         output::print(&describe(at, &cleaned))?;
     }
-    drop((locks, leases));
+    drop((locks, held));
     Ok(Exit::Ok)
 }
 

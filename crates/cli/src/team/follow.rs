@@ -63,7 +63,9 @@ pub(super) fn follow(ready: &Ready, meeting: &Meeting, searches: bool) -> Result
             Order::Repeat { cell, rep, round, again, role } => {
                 let mut made = Vec::new();
                 let Ok(()) = bench.once(Turn { cell, rep, round, again }, role, &mut |event| {
-                    if let Event::Rep(rep, intervals) = event {
+                    if let Event::Rep(rep, mut intervals) = event {
+                        // Nobody adds up those of several machines.
+                        intervals.looks.clear();
                         made.push(Made { rep, intervals });
                     }
                     Ok::<(), Infallible>(())

@@ -43,6 +43,7 @@ fn checkpoints_are_written_restored_and_held_against_the_same_job_without_them()
     let bench = Bench::new();
     bench.write("job.toml", JOB);
     bench.run(&["run", "job.toml", "--no-progress"]).exits(0);
+    bench.assert_looked_at();
     let reps = bench.reps();
     for rep in of(&reps, "/checkpoint/") {
         let made = checkpoints(&rep);

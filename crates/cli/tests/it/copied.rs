@@ -37,6 +37,7 @@ fn a_dataset_is_copied_whole_in_each_repetition_and_nothing_is_left() {
     for far in [FAR, BUCKET] {
         let bench = bench(far, "");
         bench.run(&["run", "s.toml"]).exits(0);
+        bench.assert_looked_at();
         let copies = copies(&bench);
         assert!(copies.len() >= 3, "{copies:?}");
         for rep in &copies {

@@ -132,6 +132,18 @@ impl Bench {
         lines.filter(|line| line["line"] == "rep").collect()
     }
 
+    /// Checks that the machine was looked at beside each repetition, to its end.
+    #[track_caller]
+    pub(crate) fn assert_looked_at(&self) {
+        let kept = record::read_intervals(&self.run_folder()).unwrap().reps;
+        assert_eq!(kept.len(), self.reps().len());
+        for rep in kept {
+            // The last look is that of the end, however short a window is.
+            let looks = rep.looks.iter().filter(|look| look.system.memory_after.is_some());
+            assert!(looks.count() > 0, "{}", rep.cell);
+        }
+    }
+
     /// How many repetitions have been recorded so far.
     pub(crate) fn reps_so_far(&self) -> usize {
         self.lines_so_far().matches(REP).count()

@@ -116,6 +116,11 @@ pub(super) fn memory(meminfo: &str) -> Option<Memory> {
     })
 }
 
+/// The second figure of `/proc/self/statm` (proc(5)), which counts pages.
+pub(super) fn resident_bytes(statm: &str, page_bytes: u64) -> Option<u64> {
+    statm.split_whitespace().nth(1)?.parse::<u64>().ok()?.checked_mul(page_bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,6 +137,12 @@ mod tests {
 
     fn counters(diskstats: &str, name: &str) -> Option<DeviceCounters> {
         DeviceCounters::parse(row_of(diskstats, name)?)
+    }
+
+    #[test]
+    fn what_is_resident_is_the_second_figure() {
+        assert_eq!(resident_bytes("40213 9001 2310 88 0 5520 0\n", 4_096), Some(36_868_096));
+        assert_eq!((resident_bytes("7", 4_096), resident_bytes("7 x", 4_096)), (None, None));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
-use backend::SharedStore;
+use backend::{SharedStore, Store};
 use backend_file::FileStore;
 use dataset::Key;
 use prepare::{EXPIRES_NS, Holder, Lease, LeaseError, RENEWED_NS, Renewed, Watch};
@@ -80,11 +80,11 @@ fn one_process_or_those_of_one_group_have_a_dataset() {
     let Err(refused) = place.take(holder(3, "here", None), &machine) else { panic!("two runs have it") };
     let said = refused.to_string();
     assert!(said.contains("is being measured by another run (process 1 on a host)\n  hint: "), "{said}");
-    let refused = prepare::refuse_used(&*place.store, &machine).unwrap_err().to_string();
+    let refused = refuse_used(&*place.store).unwrap_err().to_string();
     assert!(refused.contains("process 1 on a host"), "{refused}");
     second.release().unwrap();
     first.release().unwrap();
-    assert!(prepare::refuse_used(&*place.store, &machine).unwrap());
+    assert!(refuse_used(&*place.store).unwrap());
     place.take(holder(3, "here", None), &machine).unwrap().release().unwrap();
     assert!(machine.told.borrow().is_empty(), "nothing had to be watched");
     let cleaned = prepare::clean(&*place.store).unwrap();
@@ -133,108 +133,145 @@ fn a_lease_that_is_renewed_while_it_is_watched_is_respected_and_one_that_is_give
 impl Place {
     /// Names of the leases on the dataset.
     fn leases(&self) -> Vec<String> {
+        self.leases_in(self.folder.as_str())
+    }
+
+    fn leases_in(&self, folder: &str) -> Vec<String> {
         let mut names = Vec::new();
         let mut take = |entry: backend::Entry| {
             names.extend(entry.key.as_str().split_once("/leases/").map(|(_, name)| name.to_owned()));
             ControlFlow::Continue(())
         };
-        self.store.list(Some(&self.folder), &mut take).unwrap();
+        self.store.list(Some(&Key::new(folder).unwrap()), &mut take).unwrap();
         names
     }
 }
 
-/// Whether the folder of leases on the root carries feedline's marker.
-fn is_root_leased(place: &Place) -> bool {
-    place.root.path().join("feedline-in-use/feedline-owns-this-folder.json").exists()
+/// Refuses a store that anybody uses but process 9.
+fn refuse_used(store: &dyn Store) -> Result<bool, LeaseError> {
+    prepare::refuse_used(store, &holder(9, "here", Some("nine")), &Machine::default())
+}
+
+fn writes(store: &SharedStore, id: u64) -> Result<Lease, LeaseError> {
+    Lease::to_write(store, holder(id, "here", None), &Machine::default()).map(Option::unwrap)
+}
+
+/// As process 9.
+fn removes(store: &SharedStore) -> Result<Lease, LeaseError> {
+    Lease::to_remove(store, &holder(9, "here", Some("nine")), &Machine::default()).map(Option::unwrap)
 }
 
 #[test]
 fn those_who_write_share_a_root_and_clean_takes_it_alone() {
     let (place, machine) = (Place::new(), Machine::default());
-    let writes = |id| Lease::to_write(&place.store, holder(id, "here", None), &machine).map(Option::unwrap);
-    let removes = || Lease::to_remove(&place.store, holder(9, "here", None), &machine).map(Option::unwrap);
-    let (first, second) = (writes(1).unwrap(), writes(2).unwrap());
-    assert!(matches!(removes(), Err(LeaseError::Written(_))));
-    let refused = prepare::refuse_used(&*place.store, &machine).unwrap_err().to_string();
+    let (first, second) = (writes(&place.store, 1).unwrap(), writes(&place.store, 2).unwrap());
+    assert!(matches!(removes(&place.store), Err(LeaseError::Written(_))));
+    let refused = refuse_used(&*place.store).unwrap_err().to_string();
     assert!(refused.contains("another run writes there (process 1 on"), "{refused}");
     // A dataset that is measured is told first.
     let measured = place.take(holder(1, "here", None), &machine).unwrap();
-    assert!(matches!(prepare::refuse_used(&*place.store, &machine), Err(LeaseError::Held { .. })));
+    assert!(matches!(refuse_used(&*place.store), Err(LeaseError::Held { .. })));
     measured.release().unwrap();
     first.release().unwrap();
-    assert!(is_root_leased(&place), "there is the other one");
+    assert!(refuse_used(&*place.store).is_err(), "there is the other one");
     second.release().unwrap();
-    assert!(!is_root_leased(&place));
-    let cleaning = removes().unwrap();
-    let refused = writes(1).err().unwrap().to_string();
+    let cleaning = removes(&place.store).unwrap();
+    let refused = writes(&place.store, 1).err().unwrap().to_string();
     assert!(refused.contains("`feedline clean` removes what is there (process 9 on"), "{refused}");
+    // It was given one place by two names.
+    assert!(refuse_used(&*place.store).unwrap());
+    let again = Lease::to_remove(&place.store, &holder(10, "here", Some("nine")), &machine).unwrap().unwrap();
     let cleaned = prepare::clean(&*place.store).unwrap();
     assert_eq!((cleaned.folders, cleaned.left), (1, Vec::new()));
     cleaning.release().unwrap();
+    again.release().unwrap();
     assert!(place.store.folders().unwrap().is_empty(), "nothing is left");
 }
 
 #[test]
-fn what_a_killed_process_left_of_its_lease_on_a_root_goes_with_clean() {
-    let (place, machine) = (Place::new(), Machine::default());
-    // Process 200 is not there.
-    drop(Lease::to_write(&place.store, holder(200, "here", None), &machine).unwrap());
-    assert!(prepare::refuse_used(&*place.store, &machine).unwrap());
-    let cleaning = Lease::to_remove(&place.store, holder(1, "here", None), &machine).unwrap().unwrap();
+fn what_a_killed_process_left_of_its_lease_on_a_root_goes() {
+    let place = Place::new();
+    // Process 200 is not there. Who writes beside it removes its lease.
+    drop(writes(&place.store, 200).unwrap());
+    assert_eq!(place.leases_in("feedline-in-use").len(), 1);
+    writes(&place.store, 1).unwrap().release().unwrap();
+    assert_eq!(place.leases_in("feedline-in-use").len(), 0);
+    drop(writes(&place.store, 200).unwrap());
+    let cleaning = removes(&place.store).unwrap();
     prepare::clean(&*place.store).unwrap();
     cleaning.release().unwrap();
     assert!(place.store.folders().unwrap().is_empty());
 }
 
-/// A process takes a lease between any two calls by which another one takes its own and gives it back, and gives its own back between
-/// any two by which another one takes one: who has one is seen.
 #[test]
-fn a_lease_that_is_taken_while_the_last_one_goes_is_seen() {
-    let memory = MemoryStore::default;
-    let writes = |store: &SharedStore, id| {
-        Lease::to_write(store, holder(id, "here", None), &Machine::default()).map(Option::unwrap)
+fn leases_of_another_host_are_watched_all_at_once() {
+    let (place, machine) = (Place::new(), Machine::default());
+    let elsewhere = |id| Lease::to_write(&place.store, holder(id, "elsewhere", None), &machine).unwrap();
+    (1..5).for_each(|id| drop(elsewhere(id)));
+    let nine = holder(9, "here", Some("nine"));
+    assert!(prepare::refuse_used(&*place.store, &nine, &machine).unwrap());
+    assert_eq!(machine.watched_ns.get(), EXPIRES_NS);
+    let renewed = RefCell::new(elsewhere(1).unwrap());
+    drop(elsewhere(2));
+    let renews = |watched_ns| {
+        if watched_ns == RENEWED_NS {
+            renewed.borrow_mut().renew(RENEWED_NS).unwrap();
+        }
     };
-    let is_seen = |store: &MemoryStore| {
-        matches!(prepare::refuse_used(store, &Machine::default()), Err(LeaseError::Written(_)))
+    let machine = Machine { meanwhile: Some(&renews), ..Machine::default() };
+    let refused = prepare::refuse_used(&*place.store, &nine, &machine);
+    assert!(matches!(refused, Err(LeaseError::Written(by)) if by.id == 1));
+    assert_eq!(machine.watched_ns.get(), RENEWED_NS, "it is known at once");
+}
+
+/// A run begins to write between any two calls by which `clean` takes a root and gives it back, and `clean` ends between any two by which
+/// a run begins: it is refused, or it is seen, and another `clean` leaves nothing.
+#[test]
+fn a_lease_that_is_taken_while_clean_goes_is_seen() {
+    let shared = |store: Killed| Arc::new(store) as SharedStore;
+    let judged = |store: &MemoryStore, taken: Result<Lease, LeaseError>, calls: i64| {
+        match taken {
+            Err(LeaseError::Removed(by)) => assert_eq!(by.id, 9),
+            Err(error) => panic!("before call {calls}: {error}"),
+            Ok(lease) => {
+                let refused = refuse_used(store);
+                assert!(matches!(refused, Err(LeaseError::Written(_))), "before call {calls}");
+                lease.release().unwrap();
+            }
+        }
+        removes(&(Arc::new(store.clone()) as SharedStore)).unwrap().release().unwrap();
+        assert_eq!(store.names(), Vec::<String>::new(), "before call {calls}");
     };
     for calls in 0.. {
-        let (store, taken) = (memory(), Arc::new(Mutex::new(None)));
-        let first = {
-            let (other, taken) = (store.clone(), Arc::clone(&taken));
-            let takes = move || {
-                let lease = writes(&(Arc::new(other.clone()) as SharedStore), 2);
-                *taken.lock().unwrap() = Some(lease);
-            };
-            writes(&(Arc::new(Killed::never(&store, calls, takes)) as SharedStore), 1).unwrap()
+        let (store, taken) = (MemoryStore::default(), Arc::new(Mutex::new(None)));
+        let (other, begun) = (store.clone(), Arc::clone(&taken));
+        let begins = move || {
+            *begun.lock().unwrap() = Some(writes(&(Arc::new(other.clone()) as SharedStore), 1));
         };
-        first.release().unwrap();
-        let Some(second) = taken.lock().unwrap().take() else {
+        match removes(&shared(Killed::never(&store, calls, begins))) {
+            Ok(lease) => lease.release().unwrap(),
+            Err(error) => assert!(matches!(error, LeaseError::Written(_)), "before call {calls}: {error}"),
+        }
+        let Some(taken) = taken.lock().unwrap().take() else {
             assert!(calls > 10, "it was never between");
             break;
         };
-        let second = second.unwrap();
-        assert!(is_seen(&store), "before call {calls} of the other one");
-        second.release().unwrap();
-        assert_eq!(store.names(), Vec::<String>::new(), "before call {calls}");
+        judged(&store, taken, calls);
     }
     for calls in 0.. {
-        let (store, gone) = (memory(), Arc::new(Mutex::new(false)));
-        let last = Mutex::new(Some(writes(&(Arc::new(store.clone()) as SharedStore), 1).unwrap()));
-        let goes = {
-            let gone = Arc::clone(&gone);
-            move || {
-                last.lock().unwrap().take().unwrap().release().unwrap();
-                *gone.lock().unwrap() = true;
-            }
+        let (store, is_over) = (MemoryStore::default(), Arc::new(Mutex::new(false)));
+        let last = Mutex::new(Some(removes(&(Arc::new(store.clone()) as SharedStore)).unwrap()));
+        let over = Arc::clone(&is_over);
+        let ends = move || {
+            last.lock().unwrap().take().unwrap().release().unwrap();
+            *over.lock().unwrap() = true;
         };
-        let second = writes(&(Arc::new(Killed::never(&store, calls, goes)) as SharedStore), 2).unwrap();
-        if !*gone.lock().unwrap() {
+        let taken = writes(&shared(Killed::never(&store, calls, ends)), 1);
+        if !*is_over.lock().unwrap() {
             assert!(calls > 3, "it was never between");
             break;
         }
-        assert!(is_seen(&store), "it goes before call {calls} of the one that comes");
-        second.release().unwrap();
-        assert_eq!(store.names(), Vec::<String>::new(), "it goes before call {calls}");
+        judged(&store, taken, calls);
     }
 }
 

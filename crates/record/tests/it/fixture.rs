@@ -109,6 +109,7 @@ fn looks_at_the_machine_in_format_1_14_are_read() {
     let looks = |name: &str| read_intervals(&fixture(name)).unwrap().reps.swap_remove(0).looks;
     let seen: Vec<u64> = looks("v1_14").iter().map(|look| look.at_ns).collect();
     assert_eq!(seen, [1_000_000_000, 1_700_000_000]);
+    assert_eq!(looks("v1_14")[0].resident_bytes, Some(36_868_096));
     assert_eq!(looks("v1_14")[0].system.core_busy_ns, [1_500_000_000, 20_000_000]);
     assert_eq!(looks("v1_13"), []);
 }

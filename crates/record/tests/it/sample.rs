@@ -487,7 +487,12 @@ pub(crate) fn intervals() -> Vec<RepIntervals> {
     let look = |at_ns| {
         let device = system().device.map(|device| Device { name: String::new(), ..device });
         let network = system().network.map(|network| Network { interface: String::new(), ..network });
-        Look { at_ns, system: System { device, network, others: Vec::new(), gpus: Vec::new(), ..system() } }
+        Look {
+            at_ns,
+            span_ns: 1_000_000_000,
+            resident_bytes: Some(36_868_096),
+            system: System { device, network, others: Vec::new(), gpus: Vec::new(), ..system() },
+        }
     };
     let rep = |rep| RepIntervals {
         cell: cell().cell,

@@ -42,10 +42,11 @@ const CORES: [Trace; 2] = [
     trace("all processors", 0, |rate| Some(rate.cores?.all)),
     trace("the busiest", 1, |rate| Some(rate.cores?.busiest)),
 ];
-const MEMORY: [Trace; 3] = [
+const MEMORY: [Trace; 4] = [
     trace("available", 0, |rate| Some(rate.memory?.available_bytes as f64)),
     trace("page cache", 2, |rate| Some(rate.memory?.cached_bytes as f64)),
     trace("dirty", 3, |rate| Some(rate.memory?.dirty_bytes as f64)),
+    trace("this process", 1, |rate| Some(rate.resident_bytes? as f64)),
 ];
 
 struct Course<'a> {
@@ -166,7 +167,7 @@ impl Drawn {
 type Column = (&'static str, fn(&MachineRate) -> Option<String>);
 
 /// Every figure of `iostat`, `dstat` and `free` by the second.
-const COLUMNS: [Column; 11] = [
+const COLUMNS: [Column; 12] = [
     ("reads/s", |rate| Some(grouped(rate.device?.reads_per_s))),
     ("read MB/s", |rate| Some(mb(rate.device?.read_bps))),
     ("writes/s", |rate| Some(grouped(rate.device?.writes_per_s))),
@@ -178,6 +179,7 @@ const COLUMNS: [Column; 11] = [
     ("available GB", |rate| Some(gb(rate.memory?.available_bytes))),
     ("page cache GB", |rate| Some(gb(rate.memory?.cached_bytes))),
     ("dirty GB", |rate| Some(gb(rate.memory?.dirty_bytes))),
+    ("this process GB", |rate| Some(gb(rate.resident_bytes?))),
 ];
 
 fn mb(bps: f64) -> String {

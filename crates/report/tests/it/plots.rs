@@ -105,7 +105,12 @@ fn looked_at(mut made: (RunRecord, RecordedIntervals)) -> (RunRecord, RecordedIn
                 memory_after: Some(memory),
                 ..System::default()
             };
-            Look { at_ns: u64::from(second.second + 1) * 1_000_000_000, system }
+            Look {
+                at_ns: u64::from(second.second + 1) * 1_000_000_000,
+                span_ns: 1_000_000_000,
+                resident_bytes: Some(40_000_000),
+                system,
+            }
         };
         rep.looks = rep.seconds.iter().map(look).collect();
     }
@@ -185,9 +190,9 @@ fn the_machine_is_drawn_over_the_seconds_in_which_it_was_looked_at() {
     let of = |name: &str| found.table.columns.iter().position(|column| column == name).unwrap();
     for (row, bytes) in rows.iter().zip(bytes) {
         assert_eq!(row[of("read MB/s")].replace(' ', ""), format!("{:.0}", bytes as f64 * 2.0 / 1e6));
-        let others =
-            ["cores busy", "busiest core", "available GB", "in MB/s"].map(|name| row[of(name)].as_str());
-        assert_eq!(others, ["1.00", "0.50", "25.0", "-"]);
+        let others = ["cores busy", "busiest core", "available GB", "this process GB", "in MB/s"]
+            .map(|name| row[of(name)].as_str());
+        assert_eq!(others, ["1.00", "0.50", "25.0", "0.040", "-"]);
     }
     let said: Vec<String> = words(&found.svg).into_iter().map(|words| words.words).collect();
     for name in ["this run", "device reads", "all processors", "available"] {

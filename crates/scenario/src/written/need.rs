@@ -125,7 +125,7 @@ table! {
     pub(crate) struct NeedTable {
         /// Workload of a profile: unet3d, resnet50, cosmoflow, retinanet, flux, dlrm, vit-l16, llama3-8b, llama3-70b, llama3-405b.
         workload: Text,
-        /// Accelerator of a profile: a100, h100, b200, mi355.
+        /// Accelerator of a profile: a100, h100, b200, mi355, rtx3090.
         accelerator: Text,
         /// Accelerators of the whole job.
         count: Accelerators,

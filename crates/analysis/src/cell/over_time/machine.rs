@@ -19,6 +19,8 @@ pub struct MachineRate {
     pub cores: Option<CoresBusy>,
     /// Memory at its end.
     pub memory: Option<Memory>,
+    /// Memory of the process that measured, at its end.
+    pub resident_bytes: Option<u64>,
 }
 
 /// What a block device did, each second.
@@ -53,19 +55,22 @@ pub struct CoresBusy {
 }
 
 impl MachineRate {
-    /// Of each `step` looks of a window of `window_s`. A stretch too short for a rate is left out.
+    /// Of each `step` looks of a window of `window_s`. A stretch too short for a rate, and one beyond the window, are left out.
     pub(super) fn of(looks: &[Look], step: usize, window_s: f64) -> Vec<Self> {
-        let mut from_s = 0.0;
         let stretch = |looks: &[Look]| {
-            let to_s = (looks.last()?.at_ns as f64 / 1e9).min(window_s);
-            let began_s = std::mem::replace(&mut from_s, to_s);
-            (to_s - began_s >= LAST_SECOND_MIN).then(|| Self::between(looks, began_s, to_s))
+            let span_s = sum(looks.iter().map(|look| look.span_ns)) / 1e9;
+            let to_s = looks.last()?.at_ns as f64 / 1e9;
+            let from_s = (to_s - span_s).max(0.0);
+            // The last look comes a little behind the window, with what was done until then: its rate is by its own time.
+            let is_shown = span_s >= LAST_SECOND_MIN && from_s < window_s;
+            is_shown.then(|| Self { from_s, to_s: to_s.min(window_s), ..Self::over(looks, span_s) })
         };
         looks.chunks(step.max(1)).filter_map(stretch).collect()
     }
 
-    fn between(looks: &[Look], from_s: f64, to_s: f64) -> Self {
-        let per_s = |count: f64| count / (to_s - from_s);
+    /// What was done in `span_s`.
+    fn over(looks: &[Look], span_s: f64) -> Self {
+        let per_s = |count: f64| count / span_s;
         let devices: Vec<&Device> = looks.iter().filter_map(|look| look.system.device.as_ref()).collect();
         let of_devices = |of: fn(&Device) -> u64| per_s(sum(devices.iter().copied().map(of)));
         let networks: Vec<&Network> = looks.iter().filter_map(|look| look.system.network.as_ref()).collect();
@@ -73,8 +78,8 @@ impl MachineRate {
         // A stretch in which a counter was missing once would seem slow.
         let is_whole = |seen: usize| seen == looks.len();
         Self {
-            from_s,
-            to_s,
+            from_s: 0.0,
+            to_s: span_s,
             device: is_whole(devices.len()).then(|| DeviceRate {
                 reads_per_s: of_devices(|device| device.reads),
                 read_bps: of_devices(|device| device.read_bytes),
@@ -85,8 +90,9 @@ impl MachineRate {
                 received_bps: of_networks(|network| network.received_bytes),
                 sent_bps: of_networks(|network| network.sent_bytes),
             }),
-            cores: CoresBusy::of(looks, to_s - from_s),
+            cores: CoresBusy::of(looks, span_s),
             memory: looks.last().and_then(|look| look.system.memory_after),
+            resident_bytes: looks.last().and_then(|look| look.resident_bytes),
         }
     }
 }
@@ -115,17 +121,17 @@ mod tests {
 
     use super::*;
 
-    fn look(at_ns: u64, read_bytes: Option<u64>, core_busy_ns: &[u64]) -> Look {
+    fn look((at_ns, span_ns): (u64, u64), read_bytes: Option<u64>, core_busy_ns: &[u64]) -> Look {
         let device = read_bytes.map(|read_bytes| Device { read_bytes, ..Device::default() });
-        Look { at_ns, system: System { device, core_busy_ns: core_busy_ns.to_vec(), ..System::default() } }
+        let system = System { device, core_busy_ns: core_busy_ns.to_vec(), ..System::default() };
+        Look { at_ns, span_ns, resident_bytes: None, system }
     }
+
+    const S: u64 = 1_000_000_000;
 
     #[test]
     fn a_rate_is_by_the_time_between_two_looks() {
-        let looks = [
-            look(1_000_000_000, Some(300), &[500_000_000, 1_000_000_000]),
-            look(3_000_000_000, Some(300), &[0, 2_000_000_000]),
-        ];
+        let looks = [look((S, S), Some(300), &[S / 2, S]), look((3 * S, 2 * S), Some(300), &[0, 2 * S])];
         let found = MachineRate::of(&looks, 1, 3.0);
         let read = |rate: &MachineRate| rate.device.map(|device| device.read_bps);
         assert_eq!(found.iter().map(read).collect::<Vec<_>>(), [Some(300.0), Some(150.0)]);
@@ -136,18 +142,27 @@ mod tests {
     }
 
     #[test]
+    fn what_was_done_behind_the_window_is_no_rate_of_it() {
+        let looks = [look((S, S), Some(300), &[]), look((S + S / 2, S / 2), Some(150), &[])];
+        let found = MachineRate::of(&looks, 1, 1.3);
+        assert_eq!((found[1].from_s, found[1].to_s), (1.0, 1.3));
+        assert_eq!(found[1].device.map(|device| device.read_bps), Some(300.0), "not 500");
+        assert_eq!(MachineRate::of(&looks, 1, 1.0).len(), 1, "the window was over");
+    }
+
+    #[test]
     fn a_stretch_that_is_short_or_lacks_a_count_has_no_rate() {
-        let looks = [look(1_000_000_000, Some(1), &[1]), look(1_100_000_000, Some(1), &[1])];
+        let looks = [look((S, S), Some(1), &[1]), look((S + S / 10, S / 10), Some(1), &[1])];
         assert_eq!(MachineRate::of(&looks, 1, 9.0).len(), 1);
-        let lacking = [look(1_000_000_000, None, &[1]), look(2_000_000_000, Some(1), &[1, 1])];
+        let lacking = [look((S, S), None, &[1]), look((2 * S, S), Some(1), &[1, 1])];
         let found = MachineRate::of(&lacking, 2, 9.0);
         assert_eq!((found[0].device, found[0].cores, found[0].network), (None, None, None));
     }
 
     #[test]
     fn looks_of_a_foreign_record_are_held_to_the_window() {
-        let looks = [look(u64::MAX, Some(u64::MAX), &[u64::MAX]), look(5, Some(1), &[1])];
-        let found = MachineRate::of(&looks, 1, 2.0);
+        let most = look((u64::MAX, u64::MAX), Some(u64::MAX), &[u64::MAX]);
+        let found = MachineRate::of(&[most, look((5, 0), Some(1), &[1])], 1, 2.0);
         assert_eq!((found.len(), found[0].to_s), (1, 2.0));
         assert!(found[0].device.unwrap().read_bps.is_finite());
     }
