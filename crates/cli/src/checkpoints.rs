@@ -13,7 +13,7 @@ use plan::{Cell, Checkpoint, Plan};
 use prepare::CheckpointFolder;
 
 use crate::exit::Failure;
-use crate::open::Stores;
+use crate::open::{self, Stores};
 use crate::{host, output};
 
 /// One folder for each target that checkpoints are written to. They are removed with this value, however the run ends;
@@ -32,7 +32,7 @@ impl Checkpoints {
     /// known.
     pub(crate) fn check_room(plan: &Plan, stores: &Stores) -> Result<(), Failure> {
         for (to, of) in wanted(plan) {
-            prepare::check_room(&**stores.data(to), of).with_context(|| place(plan, to))?;
+            prepare::check_room(&**stores.data(to), of).with_context(|| open::place(&plan.targets[to]))?;
         }
         Ok(())
     }
@@ -43,7 +43,8 @@ impl Checkpoints {
         for (to, of) in wanted(plan) {
             let store = Arc::clone(stores.data(to));
             let seed = own_seed(to);
-            let folder = CheckpointFolder::create(&*store, of, seed).with_context(|| place(plan, to))?;
+            let folder = CheckpointFolder::create(&*store, of, seed)
+                .with_context(|| open::place(&plan.targets[to]))?;
             let destination = Destination::new(
                 Arc::clone(&store),
                 folder.owned.clone(),
@@ -108,11 +109,6 @@ pub(crate) fn remove_within(checkpoints: &Arc<Checkpoints>, limit: Duration) {
 /// The checkpoints of each target: all cells that write there write the same ones.
 fn wanted(plan: &Plan) -> BTreeMap<usize, &Checkpoint> {
     plan.cells.iter().filter_map(Cell::writes_checkpoints).map(|of| (of.to, of)).collect()
-}
-
-fn place(plan: &Plan, target: usize) -> String {
-    let target = &plan.targets[target];
-    format!("target `{}` at `{}`", target.name, target.at)
 }
 
 /// A seed that no other process has, so that its folder is its own.

@@ -95,7 +95,7 @@ fn leases(
                 "target `{}` takes no writes: no other run can be told that its dataset is being measured",
                 target.name
             )),
-            Err(error) => return Err(failed(&place(target), error)),
+            Err(error) => return Err(failed(&open::place(target), error)),
         }
     }
     Ok(Leases::keep(leases, ends(stop))?)
@@ -167,10 +167,6 @@ fn failed(place: &str, error: LeaseError) -> Failure {
     }
 }
 
-fn place(target: &plan::Target) -> String {
-    format!("target `{}` at `{}`", target.name, target.at)
-}
-
 /// What keeps `feedline clean` from the places of a run, until it is dropped.
 pub(crate) struct Used {
     _locks: Vec<LockedFile>,
@@ -225,7 +221,7 @@ fn root_leases(
                 "target `{}` takes no writes at its root: `feedline clean` cannot be told that something is written there",
                 target.name
             )),
-            Err(error) => return Err(failed(&place(target), error)),
+            Err(error) => return Err(failed(&open::place(target), error)),
         }
     }
     Ok(())

@@ -51,7 +51,7 @@ pub(crate) fn check_place(plan: &Plan, target: usize, store: &dyn Store) -> Resu
 
 /// The failure for a dataset that cannot be made ready. Where it may not be written, the scenario has to change.
 fn failed(target: &Target, error: PrepareError) -> Failure {
-    let place = format!("target `{}` at `{}`", target.name, target.at);
+    let place = open::place(target);
     match error {
         PrepareError::Interrupted { .. } => Failure::Interrupted,
         // The user has to decide, so that it is a matter of the scenario and not of the machine.

@@ -13,7 +13,7 @@ use backend_file::{FileStore, probe_io_uring};
 use backend_nfs::NfsStore;
 use backend_s3::S3Store;
 use engine::Server;
-use plan::{BackendConfig, Cell, Engine, Plan, Tier};
+use plan::{BackendConfig, Cell, Engine, Plan, Target, Tier};
 use record::LockedFile;
 
 use crate::emulated::{Emulated, Reached};
@@ -115,7 +115,7 @@ impl Stores {
     fn connect(&self, plan: &Plan, target: usize, engine: Engine) -> anyhow::Result<SharedStore> {
         let (server, target) = (&self.servers[target], &plan.targets[target]);
         let config = server.as_ref().map_or(&target.config, |server| server.config());
-        store(config, engine).with_context(|| format!("target `{}` at `{}`", target.name, target.at))
+        store(config, engine).with_context(|| place(target))
     }
 
     /// The server that was started for a target, if any. It ends with these stores.
@@ -157,6 +157,11 @@ impl Stores {
     pub(crate) fn data(&self, target: usize) -> &SharedStore {
         &self.data[target]
     }
+}
+
+/// A target, in the words of an error.
+pub(crate) fn place(target: &Target) -> String {
+    format!("target `{}` at `{}`", target.name, target.at)
 }
 
 /// Target, engine, and the policy of the cache tier before it.

@@ -62,7 +62,8 @@ pub fn find(store: &dyn Store) -> Result<Vec<(Key, Cleaned)>, CleanError> {
     Ok(found)
 }
 
-/// Each folder directly below the root that carries feedline's marker, but that of leases on the root, which go with their holders.
+/// Each folder directly below the root that carries feedline's marker, but that of leases on the root, which goes with the last
+/// lease of `clean`.
 fn each_marked(
     store: &dyn Store,
     each: &mut dyn FnMut(&Key, &Marker) -> Result<(), CleanError>,

@@ -321,7 +321,7 @@ impl Lease {
     /// Removes what may be gone.
     fn remove(&self, key: &Key) -> Result<(), StoreError> {
         match self.store.remove(&self.owned, key) {
-            Err(StoreError::Object { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(()),
+            Err(error) if is_missing(&error) => Ok(()),
             removed => removed,
         }
     }
@@ -339,11 +339,11 @@ impl Lease {
 
 /// Whether its folder went meanwhile.
 fn is_gone(error: &StoreError) -> bool {
-    match error {
-        StoreError::NotOwned { .. } => true,
-        StoreError::Object { source, .. } => source.kind() == ErrorKind::NotFound,
-        _ => false,
-    }
+    matches!(error, StoreError::NotOwned { .. }) || is_missing(error)
+}
+
+fn is_missing(error: &StoreError) -> bool {
+    matches!(error, StoreError::Object { source, .. } if source.kind() == ErrorKind::NotFound)
 }
 
 fn takes_no_writes(error: &StoreError) -> bool {
@@ -499,7 +499,7 @@ impl Leases<'_> {
             ControlFlow::Continue(())
         });
         match listed {
-            Err(StoreError::Object { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(all),
+            Err(error) if is_missing(&error) => Ok(all),
             listed => listed.map(|()| all),
         }
     }
@@ -513,7 +513,7 @@ impl Leases<'_> {
             for key in listed.iter().rev() {
                 match self.store.read_at(key, 0, &mut text) {
                     Ok(length) => return Ok(Some(Holder::read(id, &text[..length]))),
-                    Err(StoreError::Object { source, .. }) if source.kind() == ErrorKind::NotFound => {}
+                    Err(error) if is_missing(&error) => {}
                     Err(error) => return Err(error),
                 }
             }
