@@ -415,7 +415,7 @@ impl<D: Dialect, const PARTS: usize> Protocol for Lean<D, PARTS> {
             }
         }
         task.free(part);
-        Reply { outcome: self.outcome(task), fate }
+        Reply { outcome: self.outcome(task), fate, stage: None }
     }
 
     fn lost(&mut self, task: &mut Self::Task, part: u32, error: OpError) -> Outcome {

@@ -167,9 +167,14 @@ impl<P: Protocol> Ops<P> {
             }
             return None;
         };
-        if let Some(Payload::Object(pieces)) = message.payload {
+        match &message.payload {
             // As an earlier attempt left it, the buffer has the number of a later piece.
-            pieces.number(0, exchange.buf.as_mut_slice());
+            Some(Payload::Object(pieces)) => pieces.number(0, exchange.buf.as_mut_slice()),
+            // Once for all of its parts: what was sent in part must stay as it is.
+            Some(Payload::PieceOf { pieces, number, part }) if part.start == 0 => {
+                pieces.number(*number, exchange.buf.as_mut_slice());
+            }
+            _ => {}
         }
         *slot = MessageSlot {
             sequence: slot.sequence,
@@ -281,6 +286,9 @@ impl<P: Protocol> Ops<P> {
         self.mark(slot, Mark::Reply(number), now_ns);
         let (message, protocol, exchange) = self.exchange_of(slot);
         let mut reply = protocol.ended(&mut exchange.task, message.part);
+        if let Some(stage) = reply.stage {
+            self.mark(slot, Mark::Stage(stage), now_ns);
+        }
         if !sent {
             // What is left of a request that was answered early would be taken for the next one. And a server that has
             // not had the whole request can refuse it, but what it delivers was asked by somebody else.

@@ -80,7 +80,8 @@ impl Outbox {
         self.pieces.push_back(Piece { source: Source::Written, left: written_bytes, ends: None });
         let exchange = *exchange;
         match message.payload.clone() {
-            Some(Payload::Part(Range { start, end })) => {
+            Some(Payload::Part(part) | Payload::PieceOf { part, .. }) => {
+                let Range { start, end } = part;
                 let source = Source::Payload { exchange, at: start };
                 self.pieces.push_back(Piece { source, left: end.saturating_sub(start), ends: None });
             }

@@ -85,6 +85,8 @@ pub enum Mark {
     FirstByte,
     /// The reply to the message of this number, counted from 0, was read in full.
     Reply(u32),
+    /// A reply was read that ended this stage of the operation ([`Reply::stage`]).
+    Stage(u32),
 }
 
 /// A message that was written.
@@ -110,6 +112,15 @@ impl Message {
 pub enum Payload {
     /// These.
     Part(Range<usize>),
+    /// These, of a piece of a whole object. Its number is written when its first bytes are sent ([`FilePieces::number`]).
+    PieceOf {
+        /// The object.
+        pieces: FilePieces,
+        /// Which of its pieces is in the buffer.
+        number: u64,
+        /// Bytes of the buffer.
+        part: Range<usize>,
+    },
     /// A whole object, piece by piece from the start of the buffer, each with its number ([`FilePieces::number`]). No piece is larger
     /// than the buffer.
     Object(FilePieces),
@@ -189,6 +200,8 @@ pub struct Reply {
     pub outcome: Outcome,
     /// For the connection.
     pub fate: Fate,
+    /// The stage of the operation that it ended, for phases of more than one message.
+    pub stage: Option<u32>,
 }
 
 /// What follows for an operation.

@@ -19,7 +19,7 @@ const READ_BYTES_MAX: u32 = 1 << 20;
 pub(crate) const NAME_BYTES_MAX: usize = 4096;
 
 /// Modes of new files and folders; the server may take rights away.
-const FILE_MODE: u32 = 0o644;
+pub(crate) const FILE_MODE: u32 = 0o644;
 const FOLDER_MODE: u32 = 0o755;
 
 /// The limits of an export (`FSINFO3resok`).

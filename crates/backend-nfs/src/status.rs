@@ -66,7 +66,8 @@ impl Status {
     /// The error of an operation that fails with it.
     pub(crate) fn op_error(self) -> OpError {
         let kind = match self {
-            Self::PERM | Self::ACCES => ErrorKind::Permission,
+            Self::PERM | Self::ACCES | Self::ROFS => ErrorKind::Permission,
+            Self::NOSPC | Self::DQUOT => ErrorKind::Full,
             Self::NOENT => ErrorKind::NotFound,
             Self::IO => ErrorKind::Io,
             // Alike for a reader: the handle that was found before the run has no file any more.

@@ -239,8 +239,12 @@ impl Store for NfsStore {
 
     fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
         refuse_page_cache(ENGINE, spec.cache)?;
-        let writes = spec.operation == Operation::Write;
+        let writes = matches!(spec.operation, Operation::Write | Operation::WriteFile);
         let durability = if writes { spec.may_write()? } else { Durability::None };
+        if spec.operation == Operation::WriteFile {
+            // Files that take the place of others have handles of their own.
+            self.shared.forget_handles();
+        }
         let handles = self.handles(spec)?;
         let sizes = self.shared.sizes();
         let sizes = Sizes { read_bytes: sizes.read_bytes.min(spec.block_bytes.max(1)), ..sizes };

@@ -154,9 +154,6 @@ impl S3Store {
             let what = format!("operation \"{}\"", Operation::WriteFile.name());
             Err(StoreError::Unavailable { what, reason, hint: hint.to_owned() })
         };
-        if self.client == Client::Sdk {
-            return unavailable("the engine `sdk` reads only".to_owned(), "use engine = \"lean\"");
-        }
         let largest = spec.objects.bytes_max();
         if largest > S3_PUT_BYTES_MAX {
             let reason = format!("one PUT takes at most {S3_PUT_BYTES_MAX} B, and an object has {largest} B");

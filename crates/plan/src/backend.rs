@@ -85,14 +85,13 @@ impl Engine {
                 Operation::WriteFile,
             ],
             // An object is replaced whole: there is no block of it to write.
-            Self::Lean => &[
+            Self::Lean | Self::Sdk => &[
                 Operation::Read,
                 Operation::ReadFile,
                 Operation::Stat,
                 Operation::List,
                 Operation::WriteFile,
             ],
-            Self::Sdk => &[Operation::Read, Operation::ReadFile, Operation::Stat, Operation::List],
             // There is no getdents in io_uring. A list through it would be a blocking call on the thread
             // that reaps completions. Creation, synchronization and renaming have entries, which the kernel hands to
             // threads of its own: they would be what `pread` does, and cost more.
@@ -109,6 +108,7 @@ impl Engine {
                 Operation::List,
                 Operation::Write,
                 Operation::Mix,
+                Operation::WriteFile,
             ],
         }
     }

@@ -259,7 +259,7 @@ vocabulary!(Operation {
     WriteFile =
         "A whole file of feedline's own is written anew, in blocks, with bytes unlike any before, and some are read again: under a name \
         of its own, written back as `load.durability` says, and renamed over the one that was there. On s3:// and az://, an object \
-        is put whole by one request. The queue depth is files under way. Only with pread and lean.",
+        is put whole by one request. The queue depth is files under way. Not with io_uring and mmap.",
 });
 
 // None stands first, as the weakest; the default is what a careful person would ask.
@@ -267,10 +267,10 @@ vocabulary!(Durability {
     None = "Nothing: the storage may hold the bytes in memory alone. By direct I/O or nfs:// only, as the page cache would take them.",
     Data =
         "The bytes are kept, and what is needed to find them (O_DSYNC; DATA_SYNC of NFS; of a whole file, fdatasync, and \
-        fsync of its folder once it is renamed).",
+        fsync of its folder once it is renamed; COMMIT of NFS).",
     Full =
-        "The bytes are kept, and all that is known of the file (O_SYNC; FILE_SYNC of NFS; of a whole file, fsync in place of \
-        fdatasync).",
+        "The bytes are kept, and all that is known of the file (O_SYNC; FILE_SYNC of NFS, also of each piece of a whole file; \
+        elsewhere of a whole file, fsync in place of fdatasync).",
 });
 
 vocabulary!(Work {

@@ -188,7 +188,7 @@ impl Protocol for Line {
         } else {
             Outcome::Goes
         };
-        Reply { outcome, fate }
+        Reply { outcome, fate, stage: None }
     }
 }
 

@@ -4,6 +4,7 @@ use nfs3_types::nfs3::{PROGRAM, VERSION};
 use nfs3_types::rpc::{RPC_VERSION_2, opaque_auth};
 use plan::Durability;
 
+use crate::calls::FILE_MODE;
 use crate::xdr::{Handle, LAST_FRAGMENT};
 
 /// Procedures (RFC 1813 section 3.3).
@@ -13,6 +14,9 @@ pub(crate) enum Procedure {
     Lookup = 3,
     Read = 6,
     Write = 7,
+    Create = 8,
+    Remove = 12,
+    Rename = 14,
     ReadFolder = 16,
     Commit = 21,
 }
@@ -24,6 +28,9 @@ impl Procedure {
             Self::Lookup => "LOOKUP",
             Self::Read => "READ",
             Self::Write => "WRITE",
+            Self::Create => "CREATE",
+            Self::Remove => "REMOVE",
+            Self::Rename => "RENAME",
             Self::ReadFolder => "READDIR",
             Self::Commit => "COMMIT",
         }
@@ -135,6 +142,27 @@ impl Calls {
         call.end((count as usize).next_multiple_of(4));
     }
 
+    /// Of an empty file that is not there yet.
+    pub(crate) fn create(&self, id: u32, folder: &Handle, name: &str, out: &mut Vec<u8>) {
+        let call = self.begin(id, Procedure::Create, out);
+        // RFC 1813 section 3.3.8: GUARDED fails where there is something of that name.
+        let call = call.opaque(folder.as_slice()).opaque(name.as_bytes()).word(1);
+        // A mode; owner, group, size and both times are the server's.
+        call.word(1).word(FILE_MODE).word(0).word(0).word(0).word(0).word(0).end(0);
+    }
+
+    pub(crate) fn remove(&self, id: u32, folder: &Handle, name: &str, out: &mut Vec<u8>) {
+        let call = self.begin(id, Procedure::Remove, out);
+        call.opaque(folder.as_slice()).opaque(name.as_bytes()).end(0);
+    }
+
+    /// Within a folder. A file of the new name is replaced.
+    pub(crate) fn rename(&self, id: u32, folder: &Handle, (from, to): (&str, &str), out: &mut Vec<u8>) {
+        let call = self.begin(id, Procedure::Rename, out);
+        let call = call.opaque(folder.as_slice()).opaque(from.as_bytes());
+        call.opaque(folder.as_slice()).opaque(to.as_bytes()).end(0);
+    }
+
     /// Of a whole file.
     pub(crate) fn commit(&self, id: u32, file: &Handle, out: &mut Vec<u8>) {
         // RFC 1813 section 3.3.21: offset and count of 0 mean all of the file.
@@ -177,8 +205,9 @@ impl Call<'_> {
 #[cfg(test)]
 mod tests {
     use nfs3_types::nfs3::{
-        COMMIT3args, GETATTR3args, LOOKUP3args, READ3args, READDIR3args, WRITE3args, cookieverf3, diropargs3,
-        filename3, nfs_fh3, stable_how,
+        COMMIT3args, CREATE3args, GETATTR3args, LOOKUP3args, READ3args, READDIR3args, REMOVE3args,
+        RENAME3args, WRITE3args, cookieverf3, createhow3, diropargs3, filename3, nfs_fh3, sattr3, set_mode3,
+        stable_how,
     };
     use nfs3_types::rpc::{call_body, fragment_header, msg_body, rpc_msg};
     use nfs3_types::xdr_codec::{Opaque, Pack};
@@ -239,6 +268,14 @@ mod tests {
             16,
             theirs(&credential, 7, 16, &args),
         );
+        let named = |name| diropargs3 { dir: handle3(), name: filename3(Opaque::borrowed(name)) };
+        let how = createhow3::GUARDED(sattr3 { mode: set_mode3::Some(0o644), ..sattr3::default() });
+        let args = CREATE3args { where_: named(b"a new one"), how };
+        check(&|out| calls.create(7, &handle, "a new one", out), 8, theirs(&credential, 7, 8, &args));
+        let args = REMOVE3args { object: named(b"an old one") };
+        check(&|out| calls.remove(7, &handle, "an old one", out), 12, theirs(&credential, 7, 12, &args));
+        let args = RENAME3args { from: named(b"from"), to: named(b"to") };
+        check(&|out| calls.rename(7, &handle, ("from", "to"), out), 14, theirs(&credential, 7, 14, &args));
         let args = COMMIT3args { file: handle3(), offset: 0, count: 0 };
         check(&|out| calls.commit(7, &handle, out), 21, theirs(&credential, 7, 21, &args));
         for (durability, stable) in [

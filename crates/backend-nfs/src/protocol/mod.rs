@@ -6,17 +6,18 @@ mod task;
 #[cfg(test)]
 mod tests;
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::{fmt, mem};
 
-use backend::{ErrorKind, FilePieces, Op, OpError, QueueReport};
+use backend::{ErrorKind, FilePieces, Op, OpError, QueueReport, unfinished_name};
 use backend_net::{Fate, Frame, Head, Mark, Message, Outcome, Payload, Phases, Place, Protocol, Reply, Text};
 use nfs3_types::rpc::opaque_auth;
 use plan::{Durability, Operation};
 
 use self::encode::{Calls, ListingFrom, Procedure, padding, stable_how};
 use self::reply::{NONSENSE, Record, Said, Stop, frame, join, unjoined};
-use self::task::Step;
+use self::task::{Anew, KEPT, MADE, Step, WRITTEN};
 use crate::ENGINE;
 use crate::calls::NAME_BYTES_MAX;
 use crate::handles::Handles;
@@ -39,6 +40,13 @@ pub(crate) struct Asking {
     pub(crate) durability: Durability,
 }
 
+impl Asking {
+    /// Whether one COMMIT keeps all that was written of a file: what a client does of whom `fsync` is asked.
+    fn commits(&self) -> bool {
+        self.operation == Operation::WriteFile && self.durability == Durability::Data
+    }
+}
+
 /// What a server allows.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_field_names, reason = "the unit stands last in a name")]
@@ -59,6 +67,10 @@ pub(crate) struct Nfs {
     parts_max: u32,
     /// Room for a name.
     path: String,
+    /// What the names of files that are written anew have in common until they are whole.
+    unfinished: String,
+    /// Files that were begun anew.
+    begun: u64,
     /// Room for a reply that comes in fragments.
     joined: Vec<u8>,
     /// The verifier of the last WRITE. A different one says that the server was restarted since, and lost
@@ -72,7 +84,9 @@ pub(crate) struct Nfs {
 impl Nfs {
     /// For the operations of a queue.
     pub(crate) fn for_queue(credential: &opaque_auth<'_>, sizes: Sizes, asking: Asking) -> Self {
-        let parts_max = asking.block_bytes.div_ceil(sizes.read_bytes).clamp(1, PARTS_MAX);
+        let is_anew = asking.operation == Operation::WriteFile;
+        let part_bytes = if is_anew { sizes.write_bytes } else { sizes.read_bytes };
+        let parts_max = asking.block_bytes.div_ceil(part_bytes).clamp(1, PARTS_MAX);
         Self { asking: Some(asking), parts_max, ..Self::for_writer(credential, sizes) }
     }
 
@@ -84,6 +98,8 @@ impl Nfs {
             sizes,
             parts_max: 1,
             path: String::new(),
+            unfinished: unfinished_name("anew"),
+            begun: 0,
             joined: Vec::new(),
             write_verifier: None,
             short_reads: 0,
@@ -110,12 +126,64 @@ impl Nfs {
         Some(Message::plain(part))
     }
 
-    fn send_lookup(&mut self, task: &Task, id: u32, out: &mut Vec<u8>) {
+    /// The next part of the piece of a file that is written anew.
+    fn send_pieces(&mut self, task: &mut Task, id: u32, out: &mut Vec<u8>) -> Option<Message> {
+        let part = task.next_part(self.parts_max, self.sizes.write_bytes)?;
+        let slot = &mut task.slots[part as usize];
+        slot.asked = Some(Procedure::Write);
+        let (at, len) = (slot.at as usize, slot.len as usize);
+        let offset = task.block.piece.offset + at as u64;
+        self.calls.write(id, &task.handle, (offset, len as u32), self.kept_by_each_write(), out);
+        let payload = Payload::PieceOf { pieces: task.file, number: task.piece(), part: at..at + len };
+        Some(Message { part, payload: Some(payload), trailer: padding(len) })
+    }
+
+    /// The name of a task's object in its folder.
+    fn write_name(&mut self, task: &Task) {
         self.path.clear();
         if let Some(asking) = &self.asking {
             asking.handles.objects().write_key(task.object, &mut self.path);
         }
-        self.calls.lookup(id, &task.handle, split(&self.path).1, out);
+        self.path.drain(..self.path.len() - split(&self.path).1.len());
+    }
+
+    /// The name of a task's file until it is whole, behind what `path` holds; where it begins.
+    fn write_unfinished_name(&mut self, anew: &Anew) -> usize {
+        let from = self.path.len();
+        // A `String` takes all that is written.
+        let _ = write!(self.path, ".{:x}{}", anew.number, self.unfinished);
+        from
+    }
+
+    fn send_lookup(&mut self, task: &Task, id: u32, out: &mut Vec<u8>) {
+        self.path.clear();
+        match &task.anew {
+            Some(anew) => drop(self.write_unfinished_name(anew)),
+            None => self.write_name(task),
+        }
+        self.calls.lookup(id, &task.handle, &self.path, out);
+    }
+
+    /// A call on the name of a file that is written anew.
+    fn send_name(&mut self, task: &Task, id: u32, out: &mut Vec<u8>) -> Option<Procedure> {
+        let anew = task.anew.as_ref()?;
+        self.write_name(task);
+        let from = self.write_unfinished_name(anew);
+        let (name, unfinished) = self.path.split_at(from);
+        Some(match task.step {
+            Step::Create => {
+                self.calls.create(id, &anew.folder, unfinished, out);
+                Procedure::Create
+            }
+            Step::Rename => {
+                self.calls.rename(id, &anew.folder, (unfinished, name), out);
+                Procedure::Rename
+            }
+            _ => {
+                self.calls.remove(id, &anew.folder, unfinished, out);
+                Procedure::Remove
+            }
+        })
     }
 
     fn stopped(&mut self, stop: Stop) -> Head {
@@ -161,7 +229,11 @@ impl Nfs {
             Procedure::ReadFolder => return names_head(&mut record, task),
             Procedure::Lookup => found(&mut record.reader, task),
             Procedure::GetAttributes => looked(&mut record.reader, task),
-            Procedure::Write => self.written(&mut record.reader, task),
+            Procedure::Create => created(&mut record.reader, task),
+            Procedure::Remove => record.reader.changes(),
+            // Of both folders.
+            Procedure::Rename => record.reader.changes().and_then(|()| record.reader.changes()),
+            Procedure::Write => self.written(&mut record.reader, task, part),
             Procedure::Commit => self.committed(&mut record.reader, task),
         };
         head.map_err(|unread| record.stop(unread))?;
@@ -178,22 +250,30 @@ impl Nfs {
         self.asking.as_ref().map_or(Durability::None, |asking| asking.durability)
     }
 
+    /// What each WRITE is to be kept by: where a COMMIT follows them, by nothing.
+    fn kept_by_each_write(&self) -> Durability {
+        match &self.asking {
+            Some(asking) if asking.commits() => Durability::None,
+            _ => self.durability(),
+        }
+    }
+
     /// `WRITE3resok`.
-    fn written(&mut self, reader: &mut Reader<'_>, task: &mut Task) -> Result<(), Unread> {
+    fn written(&mut self, reader: &mut Reader<'_>, task: &mut Task, part: u32) -> Result<(), Unread> {
         reader.changes()?;
         let count = reader.word()?;
         let committed = reader.word()?;
         let verifier = reader.eight()?;
-        let slot = &mut task.slots[0];
+        let slot = &mut task.slots[part as usize];
         if count > slot.len {
             return Err(Unread::Wrong("a WRITE of more than was sent"));
         }
         slot.got = count;
-        if committed < stable_how(self.durability()) {
+        if committed < stable_how(self.kept_by_each_write()) {
             // RFC 1813 section 3.3.7: a server keeps at least what it is asked to.
             return Err(Unread::Wrong("a WRITE that is kept less well than was asked"));
         }
-        task.slots[0].failed = self.verify(verifier).err();
+        task.slots[part as usize].failed = self.verify(task, verifier).err();
         Ok(())
     }
 
@@ -201,13 +281,18 @@ impl Nfs {
     fn committed(&mut self, reader: &mut Reader<'_>, task: &mut Task) -> Result<(), Unread> {
         reader.changes()?;
         let verifier = reader.eight()?;
-        task.slots[0].failed = self.verify(verifier).err();
+        task.slots[0].failed = self.verify(task, verifier).err();
         Ok(())
     }
 
-    fn verify(&mut self, verifier: [u8; 8]) -> Result<(), OpError> {
-        // Once for each restart: what is written from then on may be kept.
-        if self.write_verifier.replace(verifier).is_none_or(|before| before == verifier) {
+    fn verify(&mut self, task: &mut Task, verifier: [u8; 8]) -> Result<(), OpError> {
+        let is_known = match &mut task.anew {
+            // Of each file: another one that was written since may have met the restart.
+            Some(anew) => *anew.verifier.get_or_insert(verifier) == verifier,
+            // Once for each restart: what is written from then on may be kept.
+            None => self.write_verifier.replace(verifier).is_none_or(|before| before == verifier),
+        };
+        if is_known {
             return Ok(());
         }
         self.note(format_args!("the server was restarted while the file was written"));
@@ -220,11 +305,31 @@ fn found(reader: &mut Reader<'_>, task: &mut Task) -> Result<(), Unread> {
     let handle = reader.handle()?;
     let attributes = reader.optional_attributes()?;
     reader.optional_attributes()?;
+    if task.anew.is_some() {
+        task.made(handle);
+        return Ok(());
+    }
     task.handle = handle;
     match attributes {
         Some(attributes) => task.slots[0].failed = task.judge(&attributes).err(),
         // RFC 1813 section 2.6: a server need not send attributes with a reply (`post_op_attr`).
         None => task.step = Step::GetAttributes,
+    }
+    Ok(())
+}
+
+/// `CREATE3resok`.
+fn created(reader: &mut Reader<'_>, task: &mut Task) -> Result<(), Unread> {
+    let handle = reader.optional_handle()?;
+    reader.optional_attributes()?;
+    reader.changes()?;
+    if let Some(anew) = &mut task.anew {
+        anew.is_made = true;
+    }
+    match handle {
+        Some(file) => task.made(file),
+        // RFC 1813 section 2.6: a server need not send a handle with a reply (`post_op_fh3`).
+        None => task.step = Step::Lookup,
     }
     Ok(())
 }
@@ -319,6 +424,10 @@ impl Protocol for Nfs {
             Some(Operation::ReadFile) => {
                 Phases { names: &["lookup_ns", "read_ns"], marks: &[Mark::Reply(0)] }
             }
+            Some(Operation::WriteFile) => Phases {
+                names: &["create_ns", "write_ns", "sync_ns", "rename_ns"],
+                marks: &[Mark::Stage(MADE), Mark::Stage(WRITTEN), Mark::Stage(KEPT)],
+            },
             _ => Phases { names: &[], marks: &[] },
         }
     }
@@ -344,18 +453,25 @@ impl Protocol for Nfs {
             (Op::Write { object, offset, len }, Operation::Write) => {
                 Ok(Task::write(handles.file(object)?, offset, len))
             }
+            (Op::WriteFile { object, bytes }, Operation::WriteFile) => {
+                let file = FilePieces::new(bytes, asking.block_bytes);
+                self.begun += 1;
+                Ok(Task::write_file(handles.folder_of(object)?, object, file, self.begun, asking.commits()))
+            }
             (Op::List { folder }, Operation::List) => Ok(Task::list(handles.folder(folder)?)),
             _ => Err(OpError::from_errno(libc::EINVAL)),
         }
     }
 
     fn next(&mut self, task: &mut Task, id: u32, out: &mut Vec<u8>) -> Option<Message> {
-        if task.has_failed() {
+        let step = task.step;
+        if task.has_failed() && step != Step::Remove {
             return None;
         }
-        let step = task.step;
-        if step == Step::Blocks {
-            return self.send_blocks(task, id, out);
+        match step {
+            Step::Blocks => return self.send_blocks(task, id, out),
+            Step::Pieces => return self.send_pieces(task, id, out),
+            _ => {}
         }
         let (message, asked) = match step {
             Step::Lookup => {
@@ -386,7 +502,8 @@ impl Protocol for Nfs {
                 self.calls.commit(id, &task.handle, out);
                 (Message::plain(0), Procedure::Commit)
             }
-            Step::Wait | Step::Blocks => return None,
+            Step::Create | Step::Rename | Step::Remove => (Message::plain(0), self.send_name(task, id, out)?),
+            Step::Wait | Step::Blocks | Step::Pieces => return None,
         };
         task.slots[0].asked = Some(asked);
         task.step = Step::Wait;
@@ -455,15 +572,19 @@ impl Protocol for Nfs {
         let slot = &mut task.slots[part as usize];
         let (asked, failed) = (slot.asked.take(), slot.failed.take());
         let outcome = match (failed, asked) {
+            (_, Some(Procedure::Remove)) => task.removed(),
             (Some(error), _) => task.fail(error),
             _ if task.has_failed() => task.fail(NONSENSE),
             (None, None) => task.fail(NONSENSE),
             (None, Some(Procedure::Lookup)) if task.step == Step::GetAttributes => Outcome::Goes,
             (None, Some(Procedure::Lookup | Procedure::GetAttributes)) => task.looked(),
             (None, Some(Procedure::ReadFolder)) => task.listed(),
-            (None, Some(Procedure::Write)) => task.wrote(),
-            (None, Some(Procedure::Commit)) => Outcome::Ended(Ok(0)),
-            (None, Some(Procedure::Read)) => {
+            // What follows is known from its reply.
+            (None, Some(Procedure::Create)) => Outcome::Goes,
+            (None, Some(Procedure::Rename)) => Outcome::Ended(Ok(task.file.bytes())),
+            (None, Some(Procedure::Write)) if task.anew.is_none() => task.wrote(),
+            (None, Some(Procedure::Commit)) => task.committed(),
+            (None, Some(Procedure::Read | Procedure::Write)) => {
                 let (outcome, short) = task.took(part);
                 self.short_reads += u64::from(short);
                 outcome
@@ -472,14 +593,11 @@ impl Protocol for Nfs {
         if let Outcome::Ended(Err(error)) = outcome {
             self.note(format_args!("{}", error.kind));
         }
-        Reply { outcome, fate: Fate::Keep }
+        Reply { outcome, fate: Fate::Keep, stage: task.stage.take() }
     }
 
     fn lost(&mut self, task: &mut Task, part: u32, error: OpError) -> Outcome {
-        if let Some(slot) = task.slots.get_mut(part as usize) {
-            slot.asked = None;
-        }
-        task.fail(error)
+        task.lost(part, error)
     }
 
     fn report(&self, report: &mut QueueReport) {

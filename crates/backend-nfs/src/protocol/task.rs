@@ -19,6 +19,12 @@ pub(super) enum Step {
     Names,
     Write,
     Commit,
+    Create,
+    /// The bytes of a file that is written anew.
+    Pieces,
+    Rename,
+    /// What is left of a file that could not be written anew.
+    Remove,
     /// Nothing before a reply.
     Wait,
 }
@@ -86,6 +92,25 @@ impl Listing {
     }
 }
 
+/// Stages of a file that is written anew, as its phases count them: made, written, kept.
+pub(super) const MADE: u32 = 0;
+pub(super) const WRITTEN: u32 = 1;
+pub(super) const KEPT: u32 = 2;
+
+/// A file that is written under a name of its own and takes the place of another when it is whole.
+#[derive(Debug)]
+pub(super) struct Anew {
+    pub(super) folder: Handle,
+    /// What its name has until then, given to it alone.
+    pub(super) number: u64,
+    /// Whether a COMMIT follows its bytes.
+    commits: bool,
+    /// The verifier of its first WRITE: any other of a later reply says that earlier bytes may be lost.
+    pub(super) verifier: Option<[u8; 8]>,
+    /// Whether it may lie there under its own name.
+    pub(super) is_made: bool,
+}
+
 /// An operation under way.
 #[derive(Debug)]
 pub(crate) struct Task {
@@ -100,6 +125,10 @@ pub(crate) struct Task {
     pub(super) block: Block,
     pub(super) slots: [PartCall; PARTS_MAX as usize],
     pub(super) names: Listing,
+    /// Of an operation that writes a file anew.
+    pub(super) anew: Option<Anew>,
+    /// The stage that the last reply ended.
+    pub(super) stage: Option<u32>,
     failed: Option<OpError>,
 }
 
@@ -117,6 +146,8 @@ impl Task {
             block: Block::new(Piece { offset: 0, len: 0 }),
             slots: [EMPTY; PARTS_MAX as usize],
             names: Listing::default(),
+            anew: None,
+            stage: None,
             failed: None,
         }
     }
@@ -158,13 +189,92 @@ impl Task {
         Self::new(Step::Commit, handle)
     }
 
-    /// Ends the operation with its first failure.
+    /// A file in `folder`, with the size of the plan. Its bytes are kept by a COMMIT where `commits` is set.
+    pub(super) fn write_file(
+        folder: Handle,
+        object: u32,
+        file: FilePieces,
+        number: u64,
+        commits: bool,
+    ) -> Self {
+        let anew = Anew { folder, number, commits, verifier: None, is_made: false };
+        let block = Block::new(file.get(0));
+        Self { object, file, block, anew: Some(anew), ..Self::new(Step::Create, folder) }
+    }
+
+    /// Ends the operation with its first failure; what is left of a file that was written anew is removed before.
     pub(super) fn fail(&mut self, error: OpError) -> Outcome {
-        Outcome::Ended(Err(*self.failed.get_or_insert(error)))
+        let error = *self.failed.get_or_insert(error);
+        if self.anew.as_ref().is_none_or(|anew| !anew.is_made) {
+            return Outcome::Ended(Err(error));
+        }
+        // Not beside a WRITE that may still arrive.
+        if self.slots.iter().all(|slot| slot.asked.is_none()) {
+            self.step = Step::Remove;
+        }
+        Outcome::Goes
+    }
+
+    /// A call of the operation was lost with its connection, or got no reply in time.
+    pub(super) fn lost(&mut self, part: u32, error: OpError) -> Outcome {
+        let asked = self.slots.get_mut(part as usize).and_then(|slot| slot.asked.take());
+        match (asked, &mut self.anew) {
+            // It may have been heard, or not.
+            (Some(Procedure::Create), Some(anew)) => anew.is_made = true,
+            // What cannot be removed is known to `clean` by its name.
+            (Some(Procedure::Remove), _) => return self.removed(),
+            _ => {}
+        }
+        self.fail(error)
+    }
+
+    /// REMOVE was answered, whatever with.
+    pub(super) fn removed(&mut self) -> Outcome {
+        self.anew = None;
+        self.fail(OpError { kind: ErrorKind::Protocol, code: 0 })
     }
 
     pub(super) fn has_failed(&self) -> bool {
         self.failed.is_some()
+    }
+
+    /// Which piece of the file is in the buffer.
+    pub(super) fn piece(&self) -> u64 {
+        self.piece
+    }
+
+    /// The file that is written anew has this handle.
+    pub(super) fn made(&mut self, file: Handle) {
+        self.handle = file;
+        self.stage = Some(MADE);
+        self.step = Step::Pieces;
+        if self.file.bytes() == 0 {
+            self.kept();
+        }
+    }
+
+    /// All bytes of the file that is written anew were answered.
+    fn filled(&mut self) {
+        if self.anew.as_ref().is_some_and(|anew| anew.commits) {
+            self.stage = Some(WRITTEN);
+            self.step = Step::Commit;
+        } else {
+            self.kept();
+        }
+    }
+
+    fn kept(&mut self) {
+        self.stage = Some(KEPT);
+        self.step = Step::Rename;
+    }
+
+    /// COMMIT was answered.
+    pub(super) fn committed(&mut self) -> Outcome {
+        if self.anew.is_none() {
+            return Outcome::Ended(Ok(0));
+        }
+        self.kept();
+        Outcome::Goes
     }
 
     /// The next part of the block to ask for, at most `most` bytes, in one of `parts` slots.
@@ -199,6 +309,9 @@ impl Task {
 
     /// The file is there with its size.
     pub(super) fn looked(&mut self) -> Outcome {
+        if self.anew.is_some() {
+            return Outcome::Goes;
+        }
         if self.then_reads && self.file.bytes() > 0 {
             self.step = Step::Blocks;
             return Outcome::Goes;
@@ -206,7 +319,7 @@ impl Task {
         Outcome::Ended(Ok(0))
     }
 
-    /// Takes the answer to a READ, and says whether it was a part only.
+    /// Takes the answer to a READ, or to a WRITE of a piece, and says whether it was a part only.
     pub(super) fn took(&mut self, part: u32) -> (Outcome, bool) {
         let slot = &mut self.slots[part as usize];
         slot.at += slot.got;
@@ -229,7 +342,11 @@ impl Task {
         }
         self.piece += 1;
         if self.piece >= self.file.count() {
-            return (Outcome::Ended(Ok(self.file.bytes())), false);
+            if self.anew.is_none() {
+                return (Outcome::Ended(Ok(self.file.bytes())), false);
+            }
+            self.filled();
+            return (Outcome::Goes, false);
         }
         self.block = Block::new(self.file.get(self.piece));
         (Outcome::Goes, false)

@@ -4,6 +4,7 @@
 //! threads. One attempt, since retries would hide in the latency; bodies are streamed into the buffer as they come,
 //! since collecting them first takes twice the processor time.
 
+mod object;
 mod operation;
 mod probe;
 

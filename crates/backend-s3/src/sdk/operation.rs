@@ -22,6 +22,7 @@ use crate::failure::{self, Failed};
 use crate::open::Bucket;
 use crate::{kind, sums};
 
+use super::object;
 use super::probe::{Marks, Probe, mark};
 
 /// What the operations of a queue share.
@@ -376,6 +377,22 @@ impl Shared {
         .await
     }
 
+    /// Replaces an object by one PUT, whose body is made of the buffer.
+    async fn put(&self, object: u32, bytes: u64, buf: &mut Buf) -> Result<u64, OpError> {
+        self.messages.fetch_add(1, Ordering::Relaxed);
+        let pieces = FilePieces::new(bytes, self.asking.block_bytes);
+        let asked = self
+            .client
+            .put_object()
+            .bucket(&self.bucket.config.bucket)
+            .key(self.key(object))
+            .body(object::stream(pieces, buf.as_slice()));
+        asked.send().await.map_err(|error| self.failed(&error))?;
+        // The caller holds what lies at the end of the object against its buffer.
+        pieces.number(pieces.count() - 1, buf.as_mut_slice());
+        Ok(bytes)
+    }
+
     async fn act(self: &Arc<Self>, op: Op, buf: &mut Buf, marks: &Arc<Marks>) -> Result<u64, OpError> {
         match op {
             Op::Read { object, offset, len } => {
@@ -399,8 +416,12 @@ impl Shared {
                 let _permit = self.connections.acquire().await;
                 self.list(folder).await
             }
+            Op::WriteFile { object, bytes } => {
+                let _permit = self.connections.acquire().await;
+                self.patiently(self.put(object, bytes, buf)).await
+            }
             // Refused where a queue is opened.
-            Op::Write { .. } | Op::WriteFile { .. } => Err(plain(ErrorKind::Other)),
+            Op::Write { .. } => Err(plain(ErrorKind::Other)),
         }
     }
 }

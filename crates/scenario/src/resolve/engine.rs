@@ -139,12 +139,6 @@ fn able_engines(refused: Engine, operation: Operation, tasks: &[Task]) -> String
             "a mix is one of blocks, and objects are replaced whole: measure what is read and what is written by itself, \
              load.operation = [\"read_file\", \"write_file\"]{several}"
         ),
-        ([], Operation::WriteFile) => match refused {
-            Engine::Sdk => format!("write engine = \"lean\"{several}"),
-            _ => format!(
-                "write load.operation = \"write\", which writes over blocks; or measure a mount of it, at = \"/mnt/...\"{several}"
-            ),
-        },
         ([], _) => format!(
             "`getattr` is for nfs:// targets; operation = \"stat\" is its like for all others{several}"
         ),

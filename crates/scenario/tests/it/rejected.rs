@@ -211,8 +211,6 @@ fn writes() {
         "load.operation = \"write_file\"\ndataset.layout = \"webdataset\"",
         "load.operation = \"write_file\"\ntargets.b = { at = \"/mnt/b\", engine = [\"io_uring\", \"mmap\"] }",
         "load.operation = [\"write\", \"write_file\"]",
-        "load.operation = \"write_file\"\ntargets.b = { at = \"nfs://demo/export/b\" }",
-        "load.operation = \"write_file\"\ntargets.b = { at = \"s3://bucket/b\", engine = \"sdk\" }",
         "load.operation = \"write_file\"\ntargets.b = { at = \"s3://demo/b\", emulate = { first_byte = \"1ms\" } }",
         "load = { operation = \"write_file\", durability = \"full\" }\ntargets.b = { at = \"s3://bucket/b\" }",
         "load.operation = \"write_file\"\ndataset.sample_size = \"6 GiB\"\ntargets.b = { at = \"s3://bucket/b\" }",

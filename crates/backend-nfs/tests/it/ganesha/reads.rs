@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use backend::conformance::{Fixture, WholeFiles, run, run_whole, run_writes};
+use backend::conformance::{Fixture, WholeFiles, run, run_whole, run_write_files, run_writes};
 use backend::{Clock, Op, Store};
 use backend_nfs::NfsStore;
 use dataset::{Key, Objects};
@@ -32,14 +32,16 @@ fn the_suite_of_all_backends_passes() {
         run_whole(&WholeFiles { fixture: &fixture, operations: &[Operation::GetAttr], by_name: false });
     }
     let config = direct(&server, &target(&server));
-    run_writes(&Fixture {
+    let fixture = Fixture {
         store: Arc::new(NfsStore::open(&config).unwrap()),
         objects,
         seed: None,
         caches: vec![Cache::Bypass],
         clock: Clock::real(),
         depth: 4,
-    });
+    };
+    run_writes(&fixture);
+    run_write_files(&fixture);
 }
 
 #[test]
