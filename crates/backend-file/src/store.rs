@@ -259,9 +259,10 @@ impl Store for FileStore {
             mmap::check(spec.cache)?;
         }
         let advice = if self.reads == Reads::Mmap { Advice::Normal } else { advice::of_files(spec)? };
-        if spec.operation == Operation::WriteFile {
+        if matches!(spec.operation, Operation::WriteFile | Operation::Names) {
             self.writable("be written anew")?;
             return match self.reads {
+                Reads::Pread if spec.operation == Operation::Names => whole::open_names(&self.root, spec),
                 Reads::Pread => whole::open_anew(&self.root, spec),
                 Reads::IoUring => Err(whole::not_anew()),
                 Reads::Mmap => Err(whole::not_mapped()),

@@ -64,8 +64,9 @@ impl Asking {
             Op::GetAttr { object } => (Operation::GetAttr, is_object(object)),
             Op::List { folder } => (Operation::List, (folder as usize) < folders),
             Op::WriteFile { object, .. } => (Operation::WriteFile, is_object(object)),
-            // Refused as another operation than the queue was opened for: an object is replaced whole.
+            // Refused as another operation than the queue was opened for: an object is replaced whole, and has one name.
             Op::Write { object, .. } => (Operation::Write, is_object(object)),
+            Op::Names { object } => (Operation::Names, is_object(object)),
         };
         match is_known {
             _ if operation != self.operation => Err(OpError::from_errno(libc::EINVAL)),

@@ -251,7 +251,7 @@ impl<D: Dialect, const PARTS: usize> Lean<D, PARTS> {
             Op::Read { len, .. } => Ok(u64::from(len)),
             Op::Stat { .. } | Op::GetAttr { .. } => Ok(0),
             Op::WriteFile { bytes, .. } => Ok(bytes),
-            Op::Write { .. } => Err(OpError::from_errno(libc::EINVAL)),
+            Op::Write { .. } | Op::Names { .. } => Err(OpError::from_errno(libc::EINVAL)),
         };
         self.reclaim(task);
         Outcome::Ended(result)
@@ -330,7 +330,7 @@ impl<D: Dialect, const PARTS: usize> Protocol for Lean<D, PARTS> {
                 let payload = (bytes > 0).then_some(Payload::Object(pieces));
                 return Some(Message { payload, ..Message::plain(part) });
             }
-            (Op::Write { .. }, _) => return None,
+            (Op::Write { .. } | Op::Names { .. }, _) => return None,
         }
         Some(Message::plain(part))
     }

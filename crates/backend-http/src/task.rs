@@ -105,7 +105,7 @@ impl<const PARTS: usize> Task<PARTS> {
         match self.op {
             Op::Stat { .. } | Op::GetAttr { .. } => alone.then_some(PartRequest::Head),
             // Never begun: `Asking::check` refuses it.
-            Op::Write { .. } => None,
+            Op::Write { .. } | Op::Names { .. } => None,
             Op::List { .. } => alone.then_some(PartRequest::Page),
             Op::WriteFile { .. } => alone.then_some(PartRequest::Put),
             Op::Read { offset, len, .. } => {

@@ -20,7 +20,7 @@ pub fn refuse_page_cache(engine: &str, cache: Cache) -> Result<(), StoreError> {
     })
 }
 
-/// Refuses what no store of objects has: handles of objects, and blocks that are written over.
+/// Refuses what no store of objects has: handles of objects, blocks that are written over, and names that change.
 ///
 /// # Errors
 /// [`StoreError::Unavailable`] says what to write instead.
@@ -30,6 +30,10 @@ pub fn refuse_on_objects(service: &str, operation: Operation) -> Result<(), Stor
         Operation::Write => (
             "replaces objects whole, and has no blocks to write over",
             "use operation = \"write_file\", which writes objects whole",
+        ),
+        Operation::Names => (
+            "has no names beside its objects",
+            "use operation = \"write_file\", which replaces objects by their names",
         ),
         _ => return Ok(()),
     };

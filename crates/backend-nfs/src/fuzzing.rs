@@ -16,13 +16,14 @@ const FILE_BYTES: u64 = 10_000;
 pub fn replies(bytes: &[u8]) {
     let (Some((which, bytes)), Ok(folder)) = (bytes.split_first(), Key::new("data")) else { return };
     let objects = Arc::new(Objects::uniform(folder, 3, FILE_BYTES));
-    let (operation, op) = match which % 7 {
+    let (operation, op) = match which % 8 {
         0 => (Operation::Read, Op::Read { object: 1, offset: 4096, len: 4096 }),
         1 => (Operation::ReadFile, Op::ReadFile { object: 1, bytes: FILE_BYTES }),
         2 => (Operation::Stat, Op::Stat { object: 1 }),
         3 => (Operation::GetAttr, Op::GetAttr { object: 1 }),
         4 => (Operation::Write, Op::Write { object: 1, offset: 4096, len: 4096 }),
         5 => (Operation::WriteFile, Op::WriteFile { object: 1, bytes: FILE_BYTES }),
+        6 => (Operation::Names, Op::Names { object: 1 }),
         _ => (Operation::List, Op::List { folder: 0 }),
     };
     let handles = Arc::new(Handles::made_up(&objects));

@@ -239,8 +239,8 @@ impl Store for NfsStore {
 
     fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
         refuse_page_cache(ENGINE, spec.cache)?;
-        let writes = matches!(spec.operation, Operation::Write | Operation::WriteFile);
-        let durability = if writes { spec.may_write()? } else { Durability::None };
+        let changes = spec.operation.changes_storage();
+        let durability = if changes { spec.may_write()? } else { Durability::None };
         if spec.operation == Operation::WriteFile {
             // Files that take the place of others have handles of their own.
             self.shared.forget_handles();

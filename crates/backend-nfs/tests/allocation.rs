@@ -125,7 +125,7 @@ fn allocations_of(op: Op, block_bytes: u32) -> u64 {
         Op::Stat { .. } => (Operation::Stat, 0),
         Op::GetAttr { .. } => (Operation::GetAttr, 0),
         Op::List { .. } => (Operation::List, 2),
-        Op::Write { .. } | Op::WriteFile { .. } => panic!("this server keeps nothing"),
+        Op::Write { .. } | Op::WriteFile { .. } | Op::Names { .. } => panic!("this server keeps nothing"),
     };
     let mut opened = open(store(|asked| Act::Send(asked.data())), operation, (16, block_bytes));
     let (mut before, mut after) = (0, 0);

@@ -1,8 +1,8 @@
 //! The suite that every backend, the fakes included, must pass.
 //!
 //! A backend's test builds a [`Fixture`] over objects whose content is that of a generated dataset and
-//! calls [`run`], [`run_writes`] where it writes blocks, [`run_write_files`] where it writes whole objects, and [`run_whole`] for
-//! what it offers besides; stores of objects also the checks of [`objects`]. A failed check panics with what was expected.
+//! calls [`run`], [`run_writes`] where it writes blocks, [`run_write_files`] where it writes whole objects, [`run_names`] where
+//! it makes names, and [`run_whole`] for what it offers besides; stores of objects also the checks of [`objects`]. A failed check panics with what was expected.
 
 pub mod objects;
 mod whole;
@@ -17,7 +17,7 @@ use plan::{Advice, Cache, Operation, Registered};
 use crate::{Arena, Buf, Clock, Completion, ErrorKind, IoQueue, Op, QueueSpec, Request, SharedStore};
 
 pub use whole::{WholeFiles, run_whole};
-pub use writes::{run_write_files, run_writes};
+pub use writes::{run_names, run_write_files, run_writes};
 
 /// Far enough that a test never waits for it.
 // A minute: a busy machine reaches ten seconds, and a queue that hangs is still found before the limit of a test.

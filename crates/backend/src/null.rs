@@ -98,7 +98,7 @@ impl NullQueue {
         let bytes = match request.op {
             Op::Read { len, .. } | Op::Write { len, .. } => u64::from(len),
             Op::ReadFile { bytes, .. } | Op::WriteFile { bytes, .. } => bytes,
-            Op::Stat { .. } | Op::GetAttr { .. } | Op::List { .. } => 0,
+            Op::Stat { .. } | Op::GetAttr { .. } | Op::List { .. } | Op::Names { .. } => 0,
         };
         if !self.source.is_empty() {
             let pieces = match request.op {

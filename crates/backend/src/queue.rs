@@ -62,6 +62,12 @@ pub enum Op {
         /// Bytes that it is to have.
         bytes: u64,
     },
+    /// Makes an empty file in the folder of an object, under a name that nothing else has, gives it another, and removes it. The
+    /// object itself is not touched. Nothing is promised of it.
+    Names {
+        /// Index of the object.
+        object: u32,
+    },
 }
 
 /// Phases of one operation whose ends are stamped, at most; the last phase ends with the operation.

@@ -259,7 +259,7 @@ impl SimulatedQueue {
                 self.keep(request, (object, pieces.last()), true)?;
                 Ok(bytes)
             }
-            Op::Stat { .. } | Op::GetAttr { .. } => Ok(0),
+            Op::Stat { .. } | Op::GetAttr { .. } | Op::Names { .. } => Ok(0),
             Op::List { .. } => Ok(u64::from(self.objects.count())),
         }
     }
@@ -301,7 +301,7 @@ impl SimulatedQueue {
             Op::ReadFile { bytes, .. } | Op::WriteFile { bytes, .. } => {
                 FilePieces::new(bytes, self.block_bytes).last().len
             }
-            Op::Stat { .. } | Op::GetAttr { .. } | Op::List { .. } => 0,
+            Op::Stat { .. } | Op::GetAttr { .. } | Op::List { .. } | Op::Names { .. } => 0,
         } as usize;
         request.buf.as_mut_slice()[came / 2..came].copy_from_slice(&before[came / 2..came]);
         Ok(answer)

@@ -95,7 +95,7 @@ impl Slowness {
                 (Some((object, offset)), u64::from(len))
             }
             Op::ReadFile { object, bytes } | Op::WriteFile { object, bytes } => (Some((object, 0)), bytes),
-            Op::Stat { .. } | Op::GetAttr { .. } | Op::List { .. } => (None, 0),
+            Op::Stat { .. } | Op::GetAttr { .. } | Op::List { .. } | Op::Names { .. } => (None, 0),
         };
         let delay = if place.is_some() { self.first_byte } else { self.metadata };
         let delay_ns = delay.map_or(0, |delay| self.draws.delay_ns(delay));

@@ -150,10 +150,14 @@ pub(crate) fn checkpoints(plan: &Plan) -> impl Iterator<Item = String> + '_ {
 
 /// What loads write over, target by target.
 pub(crate) fn overwrites(plan: &Plan) -> impl Iterator<Item = String> + '_ {
-    let parts = |cell: &plan::Cell| if cell.operation() == Operation::WriteFile { "files" } else { "blocks" };
+    let parts = |cell: &plan::Cell| match cell.operation() {
+        Operation::WriteFile => "files",
+        Operation::Names => "names beside the files",
+        _ => "blocks",
+    };
     // What an emulated server holds takes none of the user's disk.
     let keeps = |target: &plan::Target| !target.is_served_here() && target.config.is_storage();
-    let writes = plan.cells.iter().filter(|cell| cell.operation().writes_over());
+    let writes = plan.cells.iter().filter(|cell| cell.operation().changes_storage());
     let writes = writes.filter(move |cell| keeps(&plan.targets[cell.target]));
     let places: BTreeSet<(usize, usize, &str)> =
         writes.map(|cell| (cell.target, cell.dataset, parts(cell))).collect();

@@ -30,7 +30,7 @@ pub(crate) fn set_cache(spec: &RepSpec<'_>) -> Result<Residency, StoreError> {
         (Cache::Cold | Cache::ColdStart, _) => act(CacheAction::EvictNames),
         // What is written anew takes nothing of the pages of what was there before.
         (Cache::Warm, Operation::WriteFile) => act(CacheAction::Inspect),
-        (Cache::Warm, Operation::Stat | Operation::GetAttr | Operation::List) => act(CacheAction::WarmNames),
+        (Cache::Warm, operation) if operation.is_of_names() => act(CacheAction::WarmNames),
         (Cache::Warm, operation) => {
             // Made in one way, from an empty cache by reading in order: pages that came in by single faults
             // are smaller, and were measured to cost 1.9 times as much.

@@ -103,7 +103,7 @@ struct Issue<'a> {
     writing: Option<Writing>,
 }
 
-/// What a repetition that writes needs.
+/// What a repetition that changes its storage needs.
 struct Writing {
     fresh: Fresh,
     durability: Durability,
@@ -113,7 +113,10 @@ struct Writing {
 
 impl Writing {
     fn of(spec: &RepSpec<'_>) -> Result<Option<Self>, RepError> {
-        let Some(durability) = spec.cell.task.durability() else { return Ok(None) };
+        if !spec.cell.operation().changes_storage() {
+            return Ok(None);
+        }
+        let durability = spec.cell.task.durability().unwrap_or(Durability::None);
         let owned = match spec.data.objects().own_folder() {
             // Claimed before each repetition: the folder may have been replaced by another's.
             Some(folder) => match Owned::claim(&**spec.store, folder) {

@@ -397,6 +397,7 @@ fn op(cell: &Cell, ticket: u64, span: ReadSpan) -> Op {
         Operation::List => Op::List { folder: object },
         Operation::Write => Op::Write { object, offset, len: len as u32 },
         Operation::WriteFile => Op::WriteFile { object, bytes: len },
+        Operation::Names => Op::Names { object },
     }
 }
 
@@ -478,8 +479,11 @@ fn last_read(op: Op, block_bytes: u32) -> Option<(u32, Piece)> {
     match op {
         Op::Read { object, offset, len } => Some((object, Piece { offset, len })),
         Op::ReadFile { object, bytes } => Some((object, FilePieces::new(bytes, block_bytes).last())),
-        Op::Stat { .. } | Op::GetAttr { .. } | Op::List { .. } | Op::Write { .. } | Op::WriteFile { .. } => {
-            None
-        }
+        Op::Stat { .. }
+        | Op::GetAttr { .. }
+        | Op::List { .. }
+        | Op::Write { .. }
+        | Op::WriteFile { .. }
+        | Op::Names { .. } => None,
     }
 }

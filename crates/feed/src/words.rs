@@ -66,6 +66,8 @@ pub enum Operation {
     Mix,
     /// A whole object is written anew in its place, as savers of samples and of results write theirs.
     WriteFile,
+    /// An empty file is made, given another name, and removed again, in the folder of an object.
+    Names,
 }
 
 impl Operation {
@@ -96,11 +98,27 @@ impl Operation {
             Self::Read | Self::ReadFile => Some(Flow::Reads),
             Self::Write | Self::WriteFile => Some(Flow::Writes),
             Self::Mix => Some(Flow::Both),
-            Self::Stat | Self::List | Self::GetAttr | Self::Copy | Self::Checkpoint | Self::Restore => None,
+            Self::Stat
+            | Self::List
+            | Self::GetAttr
+            | Self::Names
+            | Self::Copy
+            | Self::Checkpoint
+            | Self::Restore => None,
         }
     }
 
-    /// Whether objects are written over, in place or anew, which therefore have to be feedline's own.
+    /// Whether names and attributes alone are asked for or changed: no bytes of files move.
+    pub fn is_of_names(self) -> bool {
+        matches!(self, Self::Stat | Self::List | Self::GetAttr | Self::Names)
+    }
+
+    /// Whether anything is changed where the objects lie, which therefore have to be feedline's own.
+    pub fn changes_storage(self) -> bool {
+        self.writes_over() || self == Self::Names
+    }
+
+    /// Whether objects are written over, in place or anew.
     pub fn writes_over(self) -> bool {
         matches!(self, Self::Write | Self::Mix | Self::WriteFile)
     }
@@ -146,6 +164,7 @@ words!(Operation {
     Write = "write",
     Mix = "mix",
     WriteFile = "write_file",
+    Names = "names",
 });
 
 /// What a storage has promised of a write when it answers.

@@ -83,6 +83,7 @@ impl Engine {
                 Operation::Write,
                 Operation::Mix,
                 Operation::WriteFile,
+                Operation::Names,
             ],
             // An object is replaced whole: there is no block of it to write.
             Self::Lean | Self::Sdk => &[
@@ -109,6 +110,7 @@ impl Engine {
                 Operation::Write,
                 Operation::Mix,
                 Operation::WriteFile,
+                Operation::Names,
             ],
         }
     }

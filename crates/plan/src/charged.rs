@@ -33,7 +33,8 @@ impl Charged {
             | Operation::Restore
             | Operation::Write
             | Operation::Mix
-            | Operation::WriteFile => None,
+            | Operation::WriteFile
+            | Operation::Names => None,
         }
     }
 }

@@ -29,6 +29,8 @@ pub enum Task {
     Mix(Mix),
     /// Whole objects are written anew in their places, each with what its storage is to promise of it.
     WriteFile(Durability),
+    /// An empty file is made, given another name, and removed again.
+    Names,
 }
 
 /// Reads and writes of one load.
@@ -72,6 +74,7 @@ impl Task {
             Operation::Stat => Some(Self::Stat),
             Operation::List => Some(Self::List),
             Operation::GetAttr => Some(Self::GetAttr),
+            Operation::Names => Some(Self::Names),
             // These need a place to write to, which a load has no key for; a write, what it is to be kept by.
             Operation::Copy
             | Operation::Checkpoint
@@ -90,6 +93,7 @@ impl Task {
             Self::Stat => Operation::Stat,
             Self::List => Operation::List,
             Self::GetAttr => Operation::GetAttr,
+            Self::Names => Operation::Names,
             Self::Copy(_) => Operation::Copy,
             Self::Checkpoint(_) => Operation::Checkpoint,
             Self::Restore(_) => Operation::Restore,

@@ -102,7 +102,8 @@ pub struct Rep {
     pub errors: BTreeMap<String, u64>,
     /// Latency histograms by name: `service_ns` is submission to completion. Copies add `read_ns` (an object from its
     /// first read to its last) and `publish_ns` (until it was durable under its name, once written). Whole files add `open_ns`, `stat_ns`,
-    /// `read_ns`, `close_ns`, and those that are written anew `create_ns`, `write_ns`, `sync_ns`, `rename_ns`; paced loads add
+    /// `read_ns`, `close_ns`, and those that are written anew `create_ns`, `write_ns`, `sync_ns`, `rename_ns`; names add
+    /// `create_ns`, `rename_ns`, `remove_ns`; paced loads add
     /// `response_ns` (from the intended start) and `lag_ns` (intended to issued). A mix adds `service_read_ns` and
     /// `service_write_ns`, and a paced one `response_read_ns` and `response_write_ns`. Training loads add `wait_ns` (of each step for its batch, 1 where it did not wait), `fetch_ns` (a batch from
     /// being allowed to being ready), `lag_ns` (how late the client noticed that a step was over) and, where samples are

@@ -1,8 +1,6 @@
 //! The tables beside the main one: names looked up, paced loads, where a file's time goes.
 
-use analysis::{
-    CellSummary, Figures, Measurement, Paced, Percentile, Plane, PlanePoint, Rate, Summary, Table, View,
-};
+use analysis::{CellSummary, Measurement, Paced, Percentile, Plane, PlanePoint, Rate, Summary, Table, View};
 
 use record::{Axis, AxisWords};
 
@@ -39,7 +37,7 @@ pub(crate) fn of_measured<'a>(
     of_cells(title, cells, |cell| cell).brief(SHOWN_MAX, SHOWN, |cell| summary.is_judged(cell))
 }
 
-/// Cells that look up or list names.
+/// Cells that look up, list or change names.
 pub(crate) fn metadata(summary: &Summary) -> Grid {
     let cells: Vec<&CellSummary> = summary.metadata().collect();
     let fastest = summary.metadata().filter_map(|cell| Some(cell.operations()?.ops_per_s.mean));
@@ -51,7 +49,7 @@ pub(crate) fn metadata(summary: &Summary) -> Grid {
     };
     let rate = |value: f64| three_digits(value / divisor);
     let apart = Apart::among(&cells);
-    Grid::of("metadata: names looked up (stat) and listed (list); no bytes, no line", &cells)
+    Grid::of("metadata: names looked up, listed and changed; no bytes, no line", &cells)
         .name("target", |cell| cell.cell.target.clone())
         .name("what", |cell| cell.cell.operation.to_string())
         .name("engine", |cell| cell.engine_label())
@@ -197,7 +195,7 @@ const STEPS: [&str; 4] = ["open", "stat", "read", "close"];
 
 /// Where the time of a whole file goes.
 pub(crate) fn phases(summary: &Summary) -> Grid {
-    let cells = phased(summary, |figures| !steps(figures, true).is_empty());
+    let cells = phased(summary, |cell| !steps(cell, true).is_empty());
     let has_ring = cells.iter().any(|cell| is_ring(cell));
     let grid = of_measured(summary, "where a file's time goes: p50/p99 of each step, ms", &cells);
     let apart = Apart::among(&cells);
@@ -208,8 +206,8 @@ pub(crate) fn phases(summary: &Summary) -> Grid {
 /// Where the time of a request goes, for storage behind a network: a table for each protocol and operation, whose
 /// phases are its own.
 pub(crate) fn requests(summary: &Summary) -> Vec<Grid> {
-    let of_cell = |cell: &CellSummary| cell.figures().map_or_else(Vec::new, |figures| steps(figures, false));
-    let all = phased(summary, |figures| !steps(figures, false).is_empty());
+    let of_cell = |cell: &CellSummary| steps(cell, false);
+    let all = phased(summary, |cell| !steps(cell, false).is_empty());
     let apart = Apart::among(&all);
     // Phases of two protocols have no column in common, and a table of both would be half empty.
     let kinds = distinct(all.iter().map(|cell| of_cell(cell)));
@@ -225,13 +223,13 @@ pub(crate) fn requests(summary: &Summary) -> Vec<Grid> {
     kinds.into_iter().map(grid).collect()
 }
 
-fn phased(summary: &Summary, has: impl Fn(&Figures) -> bool) -> Vec<&CellSummary> {
-    summary.cells.iter().filter(|cell| cell.figures().is_some_and(&has)).collect()
+fn phased(summary: &Summary, has: impl Fn(&CellSummary) -> bool) -> Vec<&CellSummary> {
+    summary.cells.iter().filter(|cell| has(cell)).collect()
 }
 
 /// The phases of a cell, where they are those of a file (`local`) or of a request.
-fn steps(figures: &Figures, local: bool) -> Vec<&'static str> {
-    let names: Vec<&'static str> = figures.phases.iter().map(|phase| phase.name).collect();
+fn steps(cell: &CellSummary, local: bool) -> Vec<&'static str> {
+    let names: Vec<&'static str> = cell.phases().iter().map(|phase| phase.name).collect();
     // Nobody opens anything on a network: objects and handles are read by their names.
     let is_local = names.contains(&"open");
     if is_local == local { names } else { Vec::new() }
@@ -242,8 +240,7 @@ const RING_FOOT: &str = "a ring checks the size while reading: no stat";
 
 /// Whether a cell was read by a ring, which has no step for the size.
 fn is_ring(cell: &CellSummary) -> bool {
-    let has_stat = |figures: &Figures| figures.phases.iter().any(|phase| phase.name == "stat");
-    cell.cell.engine == "io_uring" && !cell.figures().is_some_and(has_stat)
+    cell.cell.engine == "io_uring" && !cell.phases().iter().any(|phase| phase.name == "stat")
 }
 
 /// A column for each step; with its share of the time where there is room for that.
@@ -252,7 +249,7 @@ fn with_steps<'a>(
     steps: &[&'static str],
 ) -> Filling<'a, &'a CellSummary> {
     let figure = |cell: &CellSummary, step: &str, room: Width| {
-        let phase = cell.figures()?.phases.iter().find(|phase| phase.name == step)?;
+        let phase = cell.phases().iter().find(|phase| phase.name == step)?;
         let both = pair(&of_phase(phase.latency.p50_ns), &of_phase(phase.latency.p99_ns));
         Some(if room == Width::Wide { format!("{both} ({})", percent(phase.share)) } else { both })
     };

@@ -260,6 +260,9 @@ vocabulary!(Operation {
         "A whole file of feedline's own is written anew, in blocks, with bytes unlike any before, and some are read again: under a name \
         of its own, written back as `load.durability` says, and renamed over the one that was there. On s3:// and az://, an object \
         is put whole by one request. The queue depth is files under way. Not with io_uring and mmap.",
+    Names =
+        "An empty file is made in a folder of feedline's own, given another name, and removed: each has a histogram. No bytes move, so \
+        there is no verdict. Only with pread and nfs3.",
 });
 
 // None stands first, as the weakest; the default is what a careful person would ask.

@@ -286,7 +286,7 @@ impl Queue {
                 (u64::from(len), (object, offset))
             }
             Op::ReadFile { object, bytes } | Op::WriteFile { object, bytes } => (bytes, (object, 0)),
-            Op::Stat { object } | Op::GetAttr { object } => (0, (object, 0)),
+            Op::Stat { object } | Op::GetAttr { object } | Op::Names { object } => (0, (object, 0)),
             Op::List { folder } => (0, (folder, 0)),
         };
         let mut factor = state.factor * device.change.factor(begun_ns, state.served_bytes);

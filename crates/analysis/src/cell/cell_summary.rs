@@ -5,6 +5,7 @@ use record::{Axis, Cell};
 use crate::cell::figures::Figures;
 use crate::cell::flag::Flag;
 use crate::cell::gap::Gap;
+use crate::cell::latency::Phase;
 use crate::cell::need::LineAt;
 use crate::cell::network::NetworkFigures;
 use crate::cell::operation;
@@ -45,11 +46,20 @@ impl CellSummary {
         self.measured.figures()
     }
 
-    /// Figures of a cell that looks up or lists names.
+    /// Figures of a cell that looks up, lists or changes names.
     pub fn operations(&self) -> Option<&Operations> {
         match &self.measured {
             Measurement::Operations(operations) => Some(operations),
             _ => None,
+        }
+    }
+
+    /// Where the time of its operations goes, where that was recorded.
+    pub fn phases(&self) -> &[Phase] {
+        match &self.measured {
+            Measurement::Figures(figures) => &figures.phases,
+            Measurement::Operations(operations) => &operations.phases,
+            Measurement::Failed { .. } | Measurement::NotRun { .. } => &[],
         }
     }
 

@@ -16,7 +16,7 @@ const APART: [(&str, &str); 2] = [("reads", "service_read_ns"), ("writes", "serv
 
 /// Parts of reading a whole file, in their order, and the histogram of each; of one that is written anew in the place of another.
 /// And of one behind a network: a request is sent, headers or a reply come, then the first byte and the rest.
-const PHASES: [(&str, &str); 14] = [
+const PHASES: [(&str, &str); 15] = [
     ("open", "open_ns"),
     ("stat", "stat_ns"),
     ("lookup", "lookup_ns"),
@@ -26,6 +26,7 @@ const PHASES: [(&str, &str); 14] = [
     ("write", "write_ns"),
     ("sync", "sync_ns"),
     ("rename", "rename_ns"),
+    ("remove", "remove_ns"),
     ("send", "send_ns"),
     ("reply", "reply_ns"),
     ("headers", "headers_ns"),

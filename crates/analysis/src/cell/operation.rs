@@ -5,9 +5,9 @@ use record::Cell;
 
 use crate::cell::mix;
 
-/// Whether a cell looks up or lists names: it moves no bytes, so it has neither throughput nor line.
+/// Whether a cell looks up, lists or changes names: it moves no bytes, so it has neither throughput nor line.
 pub(crate) fn is_metadata(cell: &Cell) -> bool {
-    cell.operation.is_any(&[Operation::Stat, Operation::List, Operation::GetAttr])
+    cell.operation.known().is_some_and(Operation::is_of_names)
 }
 
 /// Whether a cell writes a checkpoint, reads one back, or copies a dataset: it moves bytes, but no samples that a job
@@ -71,5 +71,5 @@ pub(crate) fn is_of_whole_objects(cell: &Cell) -> bool {
 
 /// Whether a cell asks the file system for names or inodes while it is measured.
 pub(crate) fn touches_names(cell: &Cell) -> bool {
-    is_metadata(cell) || is_whole_file(cell)
+    cell.operation != Operation::Names && is_metadata(cell) || is_whole_file(cell)
 }

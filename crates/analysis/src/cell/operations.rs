@@ -6,7 +6,7 @@ use crate::cell::context::Context;
 use crate::cell::counters::{cpu_ns, per_s, sum};
 use crate::cell::figures::client_shares;
 use crate::cell::flag::Flag;
-use crate::cell::latency::{Latency, Merged};
+use crate::cell::latency::{Latency, Merged, Phase, phases};
 use crate::cell::rate::Rate;
 use crate::cell::repetitions::Repetitions;
 use crate::cell::validity::{self, names_dropped};
@@ -23,6 +23,8 @@ pub struct Operations {
     pub entries_per_s: Option<Rate>,
     /// Latency of single operations.
     pub latency: Latency,
+    /// Where the time of one goes; empty of operations that are one call.
+    pub phases: Vec<Phase>,
     /// Operations that ended well.
     pub ops: u64,
     /// Processor time of this process by operation, nanoseconds.
@@ -56,6 +58,7 @@ impl Operations {
                 .then(|| rate(used, counter::ENTRIES))
                 .flatten(),
             latency,
+            phases: phases(&merged),
             ops,
             cpu_ns_per_op: (ops > 0).then(|| cpu_ns(used) / ops as f64),
             cpu_share: client.cpu,

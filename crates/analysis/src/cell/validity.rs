@@ -418,8 +418,7 @@ fn clamped(used: &[&Rep]) -> Option<Flag> {
 /// Opening a file costs the storage too: the figure is then not of reads alone. Where whole files are read or written, that
 /// is what was asked for.
 fn opened(cell: &Cell, used: &[&Rep]) -> Option<Flag> {
-    if operation::touches_names(cell) || operation::is_of_whole_objects(cell) || operation::is_transfer(cell)
-    {
+    if operation::is_metadata(cell) || operation::is_of_whole_objects(cell) || operation::is_transfer(cell) {
         return None;
     }
     let sum = |name| used.iter().map(|rep| counted(rep, name)).sum::<u64>();

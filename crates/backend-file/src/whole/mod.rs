@@ -1,5 +1,5 @@
 //! Operations on whole files: a sample as a `DataLoader` fetches it (open, ask the size, read all, close), the
-//! look at a name, the list of a folder, and a file that is written anew in the place of another.
+//! look at a name, the list of a folder, a file that is written anew in the place of another, and a name that is made and removed.
 //!
 //! Unlike the queues of single reads these open each file anew, since that is what is measured. Deliberately
 //! absent: chains of linked entries (slower than separate stages, and a failed link ends those behind it),
@@ -8,6 +8,7 @@
 
 mod anew;
 mod entries;
+mod made;
 mod names;
 mod pieces;
 mod posix;
@@ -19,6 +20,7 @@ use std::path::Path;
 use backend::{IoQueue, QueueSpec, StoreError};
 
 use self::anew::WritesAnew;
+use self::made::NamesMade;
 use self::posix::PosixCalls;
 use self::staged::StagedFiles;
 use crate::inline::Inline;
@@ -46,9 +48,16 @@ pub(crate) fn open_anew(root: &Path, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQ
     Ok(Box::new(Inline::new(WritesAnew::open(names, durability, spec)?, spec.clock)))
 }
 
+/// A queue that makes, renames and removes empty files by blocking calls.
+pub(crate) fn open_names(root: &Path, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
+    spec.may_write()?;
+    let names = names::shared(root, spec)?;
+    Ok(Box::new(Inline::new(NamesMade::open(names, spec.clock), spec.clock)))
+}
+
 /// A ring makes, renames and writes back files in threads of the kernel, which would be measured in place of the storage.
 pub(crate) fn not_anew() -> StoreError {
-    StoreError::Unsupported { store: "the engine io_uring", action: "write whole files anew" }
+    StoreError::Unsupported { store: "the engine io_uring", action: "make and rename files" }
 }
 
 /// Files are opened ahead to be mapped; opening them is what would be measured.

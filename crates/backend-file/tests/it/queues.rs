@@ -57,7 +57,7 @@ fn both_engines_write_over_what_is_their_own() {
 }
 
 #[test]
-fn files_are_written_anew_by_blocking_calls_and_by_no_other_engine() {
+fn files_and_names_are_made_anew_by_blocking_calls_and_by_no_other_engine() {
     let dir = folder();
     let fixture = Fixture {
         store: Arc::new(FileStore::pread(dir.path())),
@@ -68,10 +68,13 @@ fn files_are_written_anew_by_blocking_calls_and_by_no_other_engine() {
         depth: 7,
     };
     conformance::run_write_files(&fixture);
+    conformance::run_names(&fixture);
     let objects = write_dataset(dir.path(), 2, BYTES);
     for store in [FileStore::uring(dir.path()), FileStore::mmap(dir.path())] {
-        let refused = open_for(&store, &objects, plan::Operation::WriteFile, Setup::default()).map(drop);
-        assert!(refused.is_err(), "it is not what this engine is for");
+        for operation in [plan::Operation::WriteFile, plan::Operation::Names] {
+            let refused = open_for(&store, &objects, operation, Setup::default()).map(drop);
+            assert!(refused.is_err(), "it is not what this engine is for");
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use plan::{Durability, Operation};
 
 use self::encode::{Calls, ListingFrom, Procedure, padding, stable_how};
 use self::reply::{NONSENSE, Record, Said, Stop, frame, join, unjoined};
-use self::task::{Anew, KEPT, MADE, Step, WRITTEN};
+use self::task::{Anew, KEPT, MADE, RENAMED, Step, Then, WRITTEN};
 use crate::ENGINE;
 use crate::calls::NAME_BYTES_MAX;
 use crate::handles::Handles;
@@ -155,6 +155,16 @@ impl Nfs {
         from
     }
 
+    /// The name that a task's file gets: that of its object, or another of its own.
+    fn write_second_name(&mut self, task: &Task, anew: &Anew) {
+        if task.makes_names() {
+            self.path.clear();
+            let _ = write!(self.path, ".{:x}.renamed{}", anew.number, self.unfinished);
+        } else {
+            self.write_name(task);
+        }
+    }
+
     fn send_lookup(&mut self, task: &Task, id: u32, out: &mut Vec<u8>) {
         self.path.clear();
         match &task.anew {
@@ -167,7 +177,7 @@ impl Nfs {
     /// A call on the name of a file that is written anew.
     fn send_name(&mut self, task: &Task, id: u32, out: &mut Vec<u8>) -> Option<Procedure> {
         let anew = task.anew.as_ref()?;
-        self.write_name(task);
+        self.write_second_name(task, anew);
         let from = self.write_unfinished_name(anew);
         let (name, unfinished) = self.path.split_at(from);
         Some(match task.step {
@@ -180,7 +190,8 @@ impl Nfs {
                 Procedure::Rename
             }
             _ => {
-                self.calls.remove(id, &anew.folder, unfinished, out);
+                let name = if task.has_failed() { unfinished } else { name };
+                self.calls.remove(id, &anew.folder, name, out);
                 Procedure::Remove
             }
         })
@@ -327,6 +338,8 @@ fn created(reader: &mut Reader<'_>, task: &mut Task) -> Result<(), Unread> {
         anew.is_made = true;
     }
     match handle {
+        // Its handle is not asked for where it is not written to.
+        _ if task.makes_names() => task.named(),
         Some(file) => task.made(file),
         // RFC 1813 section 2.6: a server need not send a handle with a reply (`post_op_fh3`).
         None => task.step = Step::Lookup,
@@ -428,6 +441,10 @@ impl Protocol for Nfs {
                 names: &["create_ns", "write_ns", "sync_ns", "rename_ns"],
                 marks: &[Mark::Stage(MADE), Mark::Stage(WRITTEN), Mark::Stage(KEPT)],
             },
+            Some(Operation::Names) => Phases {
+                names: &["create_ns", "rename_ns", "remove_ns"],
+                marks: &[Mark::Stage(MADE), Mark::Stage(RENAMED)],
+            },
             _ => Phases { names: &[], marks: &[] },
         }
     }
@@ -456,7 +473,13 @@ impl Protocol for Nfs {
             (Op::WriteFile { object, bytes }, Operation::WriteFile) => {
                 let file = FilePieces::new(bytes, asking.block_bytes);
                 self.begun += 1;
-                Ok(Task::write_file(handles.folder_of(object)?, object, file, self.begun, asking.commits()))
+                let then = Then::Bytes { commits: asking.commits() };
+                Ok(Task::make(handles.folder_of(object)?, object, file, self.begun, then))
+            }
+            (Op::Names { object }, Operation::Names) => {
+                self.begun += 1;
+                let file = FilePieces::new(0, asking.block_bytes);
+                Ok(Task::make(handles.folder_of(object)?, object, file, self.begun, Then::Names))
             }
             (Op::List { folder }, Operation::List) => Ok(Task::list(handles.folder(folder)?)),
             _ => Err(OpError::from_errno(libc::EINVAL)),
@@ -572,7 +595,7 @@ impl Protocol for Nfs {
         let slot = &mut task.slots[part as usize];
         let (asked, failed) = (slot.asked.take(), slot.failed.take());
         let outcome = match (failed, asked) {
-            (_, Some(Procedure::Remove)) => task.removed(),
+            (failed, Some(Procedure::Remove)) => task.removed(failed),
             (Some(error), _) => task.fail(error),
             _ if task.has_failed() => task.fail(NONSENSE),
             (None, None) => task.fail(NONSENSE),
@@ -581,7 +604,7 @@ impl Protocol for Nfs {
             (None, Some(Procedure::ReadFolder)) => task.listed(),
             // What follows is known from its reply.
             (None, Some(Procedure::Create)) => Outcome::Goes,
-            (None, Some(Procedure::Rename)) => Outcome::Ended(Ok(task.file.bytes())),
+            (None, Some(Procedure::Rename)) => task.renamed(),
             (None, Some(Procedure::Write)) if task.anew.is_none() => task.wrote(),
             (None, Some(Procedure::Commit)) => task.committed(),
             (None, Some(Procedure::Read | Procedure::Write)) => {

@@ -97,14 +97,28 @@ pub(super) const MADE: u32 = 0;
 pub(super) const WRITTEN: u32 = 1;
 pub(super) const KEPT: u32 = 2;
 
+/// The stage of a name behind [`MADE`].
+pub(super) const RENAMED: u32 = 1;
+
+/// What follows once a file is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Then {
+    /// Its bytes, and another file's name.
+    Bytes {
+        /// Whether a COMMIT keeps them.
+        commits: bool,
+    },
+    /// Another name, and its removal.
+    Names,
+}
+
 /// A file that is written under a name of its own and takes the place of another when it is whole.
 #[derive(Debug)]
 pub(super) struct Anew {
     pub(super) folder: Handle,
     /// What its name has until then, given to it alone.
     pub(super) number: u64,
-    /// Whether a COMMIT follows its bytes.
-    commits: bool,
+    then: Then,
     /// The verifier of its first WRITE: any other of a later reply says that earlier bytes may be lost.
     pub(super) verifier: Option<[u8; 8]>,
     /// Whether it may lie there under its own name.
@@ -189,15 +203,9 @@ impl Task {
         Self::new(Step::Commit, handle)
     }
 
-    /// A file in `folder`, with the size of the plan. Its bytes are kept by a COMMIT where `commits` is set.
-    pub(super) fn write_file(
-        folder: Handle,
-        object: u32,
-        file: FilePieces,
-        number: u64,
-        commits: bool,
-    ) -> Self {
-        let anew = Anew { folder, number, commits, verifier: None, is_made: false };
+    /// A new file in `folder`, in the place of `object` with the size of the plan, or for its name alone.
+    pub(super) fn make(folder: Handle, object: u32, file: FilePieces, number: u64, then: Then) -> Self {
+        let anew = Anew { folder, number, then, verifier: None, is_made: false };
         let block = Block::new(file.get(0));
         Self { object, file, block, anew: Some(anew), ..Self::new(Step::Create, folder) }
     }
@@ -222,16 +230,34 @@ impl Task {
             // It may have been heard, or not.
             (Some(Procedure::Create), Some(anew)) => anew.is_made = true,
             // What cannot be removed is known to `clean` by its name.
-            (Some(Procedure::Remove), _) => return self.removed(),
+            (Some(Procedure::Remove), _) => return self.removed(Some(error)),
             _ => {}
         }
         self.fail(error)
     }
 
-    /// REMOVE was answered, whatever with.
-    pub(super) fn removed(&mut self) -> Outcome {
+    /// REMOVE was answered, or lost: the last call of an operation on names, and of one that failed before.
+    pub(super) fn removed(&mut self, failed: Option<OpError>) -> Outcome {
         self.anew = None;
-        self.fail(OpError { kind: ErrorKind::Protocol, code: 0 })
+        match self.failed.or(failed) {
+            Some(error) => self.fail(error),
+            None => Outcome::Ended(Ok(0)),
+        }
+    }
+
+    /// RENAME was answered.
+    pub(super) fn renamed(&mut self) -> Outcome {
+        if self.makes_names() {
+            self.stage = Some(RENAMED);
+            self.step = Step::Remove;
+            return Outcome::Goes;
+        }
+        Outcome::Ended(Ok(self.file.bytes()))
+    }
+
+    /// Whether names are all that it is about.
+    pub(super) fn makes_names(&self) -> bool {
+        self.anew.as_ref().is_some_and(|anew| anew.then == Then::Names)
     }
 
     pub(super) fn has_failed(&self) -> bool {
@@ -241,6 +267,12 @@ impl Task {
     /// Which piece of the file is in the buffer.
     pub(super) fn piece(&self) -> u64 {
         self.piece
+    }
+
+    /// The file is there, whose name is all that counts.
+    pub(super) fn named(&mut self) {
+        self.stage = Some(MADE);
+        self.step = Step::Rename;
     }
 
     /// The file that is written anew has this handle.
@@ -255,7 +287,7 @@ impl Task {
 
     /// All bytes of the file that is written anew were answered.
     fn filled(&mut self) {
-        if self.anew.as_ref().is_some_and(|anew| anew.commits) {
+        if self.anew.as_ref().is_some_and(|anew| anew.then == (Then::Bytes { commits: true })) {
             self.stage = Some(WRITTEN);
             self.step = Step::Commit;
         } else {

@@ -617,6 +617,36 @@ fn what_a_lost_connection_leaves_is_removed_by_the_next_and_a_lost_removal_by_cl
 }
 
 #[test]
+fn a_name_is_made_changed_and_removed() {
+    let renamed = words(&[0, 0, 0, 0, 0]);
+    let removed = words(&[0, 0, 0]);
+    let mut nfs = nfs(Operation::Names, 1);
+    let mut task = nfs.task(Op::Names { object: 1 }).unwrap();
+    // With or without a handle, which nobody needs.
+    assert_eq!(exchange(&mut nfs, &mut task, &create_results(false)), (8, None, Outcome::Goes));
+    let (_, call) = send(&mut nfs, &mut task, 0).unwrap();
+    assert!(!call.windows(13).any(|window| window == b"000000001.bin"), "the object keeps its name");
+    assert_eq!(answer(&mut nfs, &mut task, 0, &reply(0, &renamed)).unwrap().1, Outcome::Goes);
+    let (_, call) = send(&mut nfs, &mut task, 0).unwrap();
+    assert_eq!(procedure(&call), 12);
+    assert!(call.windows(8).any(|window| window == b".renamed"));
+    assert_eq!(answer(&mut nfs, &mut task, 0, &reply(0, &removed)).unwrap().1, Outcome::Ended(Ok(0)));
+    // One that is not removed has failed; one that is not renamed is removed under the name that it has.
+    let mut task = nfs.task(Op::Names { object: 1 }).unwrap();
+    exchange(&mut nfs, &mut task, &create_results(true));
+    exchange(&mut nfs, &mut task, &renamed);
+    let refused = words(&[13, 0, 0]);
+    assert_eq!(exchange(&mut nfs, &mut task, &refused).2, failed(ErrorKind::Permission, 13));
+    let mut task = nfs.task(Op::Names { object: 1 }).unwrap();
+    exchange(&mut nfs, &mut task, &create_results(true));
+    assert_eq!(exchange(&mut nfs, &mut task, &words(&[13, 0, 0, 0, 0])), (14, None, Outcome::Goes));
+    let (_, call) = send(&mut nfs, &mut task, 0).unwrap();
+    assert!(!call.windows(8).any(|window| window == b".renamed"));
+    let outcome = answer(&mut nfs, &mut task, 0, &reply(0, &removed)).unwrap().1;
+    assert_eq!(outcome, failed(ErrorKind::Permission, 13));
+}
+
+#[test]
 fn only_the_operation_of_the_queue_is_taken_and_what_is_missing_is_not_found() {
     let mut nfs = nfs(Operation::Read, 1);
     assert_eq!(nfs.task(Op::Stat { object: 0 }).unwrap_err(), OpError::from_errno(libc::EINVAL));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use backend::conformance::{Fixture, WholeFiles, run, run_whole, run_write_files, run_writes};
+use backend::conformance::{Fixture, WholeFiles, run, run_names, run_whole, run_write_files, run_writes};
 use backend::{Clock, ErrorKind, Store};
 use backend_nfs::NfsStore;
 use dataset::{Key, Marker, Objects, payload};
@@ -67,6 +67,13 @@ fn files_are_written_anew_on_a_filer() {
     let (server, store, objects) = with_dataset(Emulation::default());
     server.begin();
     run_write_files(&fixture(&store, &objects));
+}
+
+#[test]
+fn names_are_made_and_removed_on_a_filer() {
+    let (server, store, objects) = with_dataset(Emulation::default());
+    server.begin();
+    run_names(&fixture(&store, &objects));
 }
 
 #[test]

@@ -84,7 +84,7 @@ impl Reader {
             Operation::List => {
                 (0..self.objects.folders().len() as u32).map(|folder| Op::List { folder }).collect()
             }
-            Operation::Copy | Operation::Write | Operation::Mix | Operation::WriteFile => {
+            Operation::Copy | Operation::Write | Operation::Mix | Operation::WriteFile | Operation::Names => {
                 panic!("this reads")
             }
         }

@@ -418,10 +418,11 @@ impl Shared {
             }
             Op::WriteFile { object, bytes } => {
                 let _permit = self.connections.acquire().await;
-                self.patiently(self.put(object, bytes, buf)).await
+                // The SDK's future of a PUT is large, and the others would be as large with it.
+                Box::pin(self.patiently(self.put(object, bytes, buf))).await
             }
             // Refused where a queue is opened.
-            Op::Write { .. } => Err(plain(ErrorKind::Other)),
+            Op::Write { .. } | Op::Names { .. } => Err(plain(ErrorKind::Other)),
         }
     }
 }

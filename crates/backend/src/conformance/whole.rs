@@ -76,6 +76,7 @@ impl Check<'_> {
             | Operation::Write
             | Operation::Mix
             | Operation::WriteFile
+            | Operation::Names
             | Operation::Checkpoint
             | Operation::Restore
             | Operation::Copy => {
@@ -108,7 +109,9 @@ impl Check<'_> {
                 let entries = completion.result.expect("the folder is there");
                 assert!(!self.by_name || entries == self.entries(folder), "{op:?} found {entries}");
             }
-            Op::Read { .. } | Op::Write { .. } | Op::WriteFile { .. } => panic!("{op:?} was not asked"),
+            Op::Read { .. } | Op::Write { .. } | Op::WriteFile { .. } | Op::Names { .. } => {
+                panic!("{op:?} was not asked")
+            }
         }
     }
 

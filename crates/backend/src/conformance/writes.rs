@@ -45,6 +45,15 @@ pub fn run_write_files(fixture: &Fixture) {
     }
 }
 
+/// Runs every check of names that are made and removed, in a folder that it makes below the store's root.
+pub fn run_names(fixture: &Fixture) {
+    let own = make_all(fixture, "names", &WHOLE_BYTES);
+    for cache in &fixture.caches {
+        names_leave_nothing(fixture, &own, *cache);
+    }
+    what_is_not_proven_is_refused(fixture, &own, (fixture.caches[0], Operation::Names));
+}
+
 /// Sizes of the objects that are written whole: less than a block and than a stamp of one, whole blocks, and a tail that no direct
 /// I/O could write.
 const WHOLE_BYTES: [u64; 5] =
@@ -197,6 +206,32 @@ fn objects_are_replaced_whole(
         let entry = fixture.store.stat(&key).expect("it is there").expect("it is there");
         assert_eq!(entry.bytes, *bytes);
     }
+    nothing_else_lies_there(fixture, own);
+}
+
+fn names_leave_nothing(fixture: &Fixture, own: &Own, cache: Cache) {
+    let writes = Writes { owned: &own.owned, durability: Durability::None };
+    let super::Opened { mut queue, mut free } =
+        open(fixture, own, (cache, Operation::Names), Some(writes)).expect("the queue opens");
+    // Several at once in one folder, and each object's again.
+    let ops: Vec<Op> = (0..own.objects.count()).cycle().take(20).map(|object| Op::Names { object }).collect();
+    drive(&mut *queue, &mut free, &ops, (&fixture.clock, LATER_NS), |number, completion| {
+        assert_eq!(completion.result, Ok(0), "{:?} {cache:?}", ops[number]);
+        assert!(queue_phases(&completion.stamps).is_sorted(), "{:?}", completion.stamps);
+    });
+    let other = [Op::Read { object: 0, offset: 0, len: 1 }];
+    drive(&mut *queue, &mut free, &other, (&fixture.clock, LATER_NS), |_, completion| {
+        assert!(completion.result.is_err(), "{:?}", completion.result);
+    });
+    assert_eq!(queue.close(LATER_NS, &mut Vec::new()), 0);
+    nothing_else_lies_there(fixture, own);
+    for object in 0..own.objects.count() {
+        let entry = fixture.store.stat(&own.objects.key(object)).expect("it is there").expect("it is there");
+        assert_eq!(entry.bytes, own.objects.bytes(object), "what lies beside the names stays as it was");
+    }
+}
+
+fn nothing_else_lies_there(fixture: &Fixture, own: &Own) {
     let mut keys = BTreeSet::new();
     let each = &mut |entry: crate::Entry| {
         keys.insert(entry.key);

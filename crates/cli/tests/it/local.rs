@@ -92,7 +92,7 @@ fn every_operation_is_recorded_and_reported_as_what_it_is() {
         let entries = rep["counters"].get("entries").and_then(Value::as_u64);
         assert_eq!(entries, (operation == "list").then_some(64 * ops), "{operation}");
     }
-    let page = report(&bench).says("metadata: names looked up (stat) and listed (list)");
+    let page = report(&bench).says("metadata: names looked up, listed and changed");
     assert!(page.prints("where a file's time goes") && page.out.contains("read_file: "), "{}", page.out);
 }
 
@@ -101,7 +101,7 @@ fn names_alone_have_figures_and_no_verdict() {
     let engines = r#"engine = ["pread", "io_uring"]"#;
     let bench = counted(GENERATED, r#"operation = "stat", queue_depth = 2"#, engines, ONCE);
     let ran = bench.run(&["run", "s.toml"]).exits(0);
-    assert!(ran.prints("UNJUDGED  disk only names were looked up (stat)"), "{}", ran.out);
+    assert!(ran.prints("UNJUDGED  disk only names were asked for (stat)"), "{}", ran.out);
     assert!(!ran.out.contains("FEEDS") && !ran.out.contains("STARVES"), "{}", ran.out);
     assert!(!ran.prints("was checked against"), "there was nothing to check: {}", ran.out);
     assert!(!bench.run_folder().join("throughput.svg").exists(), "names have no throughput to plot");

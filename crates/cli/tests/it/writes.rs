@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::emulated::verdict;
 use crate::ganesha;
 use crate::harness::{Bench, DISK, by_count, network, scenario};
-use crate::local::count;
+use crate::local::{GENERATED, ONCE, count, counted};
 
 /// Reads and writes of one folder, through the page cache, kept as they end.
 const BOTH: &str = r#"operation = ["read", "write"], "#;
@@ -113,6 +113,30 @@ fn whole_files_are_written_anew_beside_blocks_and_reads_and_nothing_else_is_left
             }
         }
     }
+}
+
+#[test]
+fn names_are_made_beside_files_that_stay_as_they_are_and_none_is_left() {
+    let load = r#"operation = "names", queue_depth = 3"#;
+    let bench = counted(GENERATED, load, r#"engine = "pread""#, ONCE);
+    bench.run(&["prepare", "s.toml"]).exits(0);
+    let before = bytes(&bench);
+    let ran = bench.run(&["run", "s.toml", "--full"]).exits(0);
+    assert!(ran.prints("UNJUDGED  disk only names were asked for (names)"), "{}", ran.out);
+    assert!(ran.err.contains("disk: names beside the files of the dataset of 4 MiB, again and again"));
+    assert!(before.len() == 64 && bytes(&bench) == before);
+    for rep in bench.reps() {
+        assert_eq!(
+            (count(&rep, "ops"), count(&rep, "bytes"), &rep["errors"]),
+            (64, 0, &serde_json::json!({}))
+        );
+        for phase in ["create_ns", "rename_ns", "remove_ns"] {
+            assert!(rep["histograms"][phase].is_string(), "{phase}: {rep}");
+        }
+    }
+    ran.says("where a request's time goes");
+    // One call after the other, and each thread's files have names of their own.
+    bench.run(&["clean", "data"]).exits(0).says("removed 1 dataset");
 }
 
 #[test]

@@ -190,14 +190,14 @@ impl Order {
             | Operation::Checkpoint
             | Operation::Restore => Self::of_objects(objects, u64::from(cell.block_bytes), &settings),
             // The units of a list are whole objects, as often as it names them.
-            Operation::ReadFile | Operation::WriteFile | Operation::Stat | Operation::GetAttr
-                if cell.access == Access::List =>
-            {
-                Self::of_units(data, WHOLE_FILE, &settings)
-            }
-            Operation::ReadFile | Operation::WriteFile | Operation::Stat | Operation::GetAttr => {
-                Self::of_objects(objects, WHOLE_FILE, &settings)
-            }
+            Operation::ReadFile
+            | Operation::WriteFile
+            | Operation::Stat
+            | Operation::GetAttr
+            | Operation::Names => match cell.access {
+                Access::List => Self::of_units(data, WHOLE_FILE, &settings),
+                _ => Self::of_objects(objects, WHOLE_FILE, &settings),
+            },
             Operation::List => {
                 let folders = objects.folders().len() as u64;
                 Self::over(Blocks::of_folders(folders), objects.total_bytes(), &settings)

@@ -1,7 +1,7 @@
 //! What is said of the way to storage behind a network.
 
 use analysis::NetworkFigures;
-use feed::{Operation, counted_noun, format_bytes, group_digits};
+use feed::{counted_noun, format_bytes, group_digits};
 use record::Cell;
 
 use super::kinds;
@@ -56,10 +56,8 @@ pub(crate) fn redialled(network: &NetworkFigures) -> Option<String> {
 /// `each block takes 2.0 messages, of 64 KiB of data`, where one alone does not do.
 fn messages(network: &NetworkFigures, cell: &Cell) -> Option<String> {
     let count = network.messages_per_op.filter(|count| *count >= SEVERAL_MIN)?;
-    let without_blocks =
-        [Operation::Stat, Operation::List, Operation::GetAttr, Operation::ReadFile, Operation::WriteFile];
     // A block has no part in these: their messages are requests for names, or of a whole file.
-    if cell.operation.is_any(&without_blocks) {
+    if cell.operation.known().is_some_and(|one| one.is_of_names() || one.is_of_whole_objects()) {
         return Some(format!("{count:.1} messages each"));
     }
     let each = format_bytes((cell.block_bytes as f64 / count.round()).round() as u64);

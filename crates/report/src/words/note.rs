@@ -188,7 +188,7 @@ fn soak(of: &Soak) -> String {
 
 fn course(course: Course, of: &Word<Operation>) -> String {
     let rate = |per_s: f64| match of.known() {
-        Some(Operation::Stat | Operation::List | Operation::GetAttr) => {
+        Some(of_names) if of_names.is_of_names() => {
             format!("{} {}/s", format_count(per_s), operation::noun(of))
         }
         _ => format_bps(per_s),

@@ -8,7 +8,7 @@ pub(crate) fn noun(operation: &Word<Operation>) -> &str {
     match operation.known() {
         // A copy reads and writes: what fails, or is counted, is the write that ends it.
         Some(Operation::Checkpoint | Operation::Copy | Operation::Write | Operation::WriteFile) => "write",
-        Some(Operation::Stat | Operation::List | Operation::GetAttr) => operation.as_str(),
+        Some(of_names) if of_names.is_of_names() => operation.as_str(),
         Some(Operation::Mix) => "operation",
         _ => "read",
     }

@@ -273,7 +273,7 @@ pub(crate) fn no_verdict(why: &NoVerdict) -> String {
             "the need asks for checkpoints alone, and none is written there".to_owned()
         }
         NoVerdict::NamesAlone { operations } => {
-            format!("only names were looked up ({}): no verdict", operations.join(", "))
+            format!("only names were asked for ({}): no verdict", operations.join(", "))
         }
     }
 }

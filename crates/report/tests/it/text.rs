@@ -265,7 +265,7 @@ fn a_run_of_names_alone_has_a_table_and_no_verdict() {
     let page = terminal(&summarise(&record), Screen::PLAIN);
     assert_page(&page);
     assert!(page.contains("\ntree   stat pread  16    80.2"), "{page}");
-    assert!(page.ends_with("UNJUDGED  tree only names were looked up (stat): no verdict\n"), "{page}");
+    assert!(page.ends_with("UNJUDGED  tree only names were asked for (stat): no verdict\n"), "{page}");
     assert!(!page.contains("of line"), "a table of throughput without a row:\n{page}");
 }
 

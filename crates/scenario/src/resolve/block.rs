@@ -65,7 +65,7 @@ impl Blocks {
         let fixed = |bytes| Block { bytes, span: None };
         match (operation, &self.listed) {
             // Never an axis: a block size would multiply cells in which no block is read.
-            (Operation::Stat | Operation::GetAttr, _) => fixed(STAT_BLOCK_BYTES),
+            (Operation::Stat | Operation::GetAttr | Operation::Names, _) => fixed(STAT_BLOCK_BYTES),
             (Operation::List, _) => fixed(LIST_BLOCK_BYTES),
             (_, Some(blocks)) => Block { bytes: blocks[index].value, span: Some(blocks[index].span) },
             (_, None) => {

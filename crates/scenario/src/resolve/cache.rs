@@ -108,7 +108,7 @@ fn written(subject: &Subject<'_>, problems: &mut Problems) -> Option<Option<Vec<
 /// The default treatment. Names and inodes are in memory while a training job runs; blocks of its data are not.
 fn default_choice(engine: Engine, operation: Operation, facts: &PathFacts) -> Choice {
     let cache = match (operation, engine) {
-        (Operation::Stat | Operation::GetAttr | Operation::List, _) => Cache::Warm,
+        (operation, _) if operation.is_of_names() => Cache::Warm,
         (Operation::Write | Operation::WriteFile, _) if facts.direct_align_bytes.is_none() => Cache::Warm,
         // Where there is no direct I/O it is refused: through the page cache reads would find what is written beside them.
         (Operation::Mix, _) => Cache::Bypass,

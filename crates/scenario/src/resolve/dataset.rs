@@ -45,14 +45,15 @@ pub(super) struct Datasets {
 }
 
 impl Datasets {
-    /// The dataset of an operation: what is written over is apart from what is read, which is held against its bytes.
+    /// The dataset of an operation: what is written over, or has names made beside it, is apart from what is read, which is held
+    /// against its bytes.
     pub(super) fn of_operation(&self, index: usize, operation: Operation) -> usize {
-        if operation.writes_over() { self.written_from + index } else { index }
+        if operation.changes_storage() { self.written_from + index } else { index }
     }
 
     /// Adds what is written over.
     fn with_written(mut self, tasks: &[Task]) -> Self {
-        let is_write = |task: &Task| task.operation.writes_over();
+        let is_write = |task: &Task| task.operation.changes_storage();
         let written_over = |spec: &DatasetSpec| match spec {
             DatasetSpec::Generate(generate) => {
                 DatasetSpec::Generate(plan::Generate { written_over: true, ..*generate })

@@ -139,6 +139,9 @@ fn able_engines(refused: Engine, operation: Operation, tasks: &[Task]) -> String
             "a mix is one of blocks, and objects are replaced whole: measure what is read and what is written by itself, \
              load.operation = [\"read_file\", \"write_file\"]{several}"
         ),
+        ([], Operation::Names) => format!(
+            "names are changed on paths and over nfs:// alone: write load.operation = \"write_file\", which replaces objects{several}"
+        ),
         ([], _) => format!(
             "`getattr` is for nfs:// targets; operation = \"stat\" is its like for all others{several}"
         ),

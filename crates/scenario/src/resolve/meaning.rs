@@ -239,9 +239,9 @@ const TRAINING: Rule = Rule {
     ..PACED
 };
 const EXISTING: Rule = Rule {
-    allows: |operation| !operation.writes_over(),
+    allows: |operation| !operation.changes_storage(),
     message: "`{}` would change data of the user's, which feedline never does",
-    asks: "writes over them",
+    asks: "writes there",
     because: "here the data is the user's",
     help: "remove dataset.source: feedline then makes files of its own at that path, and writes over those",
 };

@@ -22,7 +22,8 @@ pub(super) fn refuse(target: &Resolved<'_>, datasets: &Datasets, load: &Load, pr
     }
     let writes = || target.ways.iter().filter(|way| way.operation.writes_over());
     let asks = |cache| writes().any(|way| way.caches.contains(&cache));
-    problems.extend(writes().next().and_then(|_| on_own_server(target, load)));
+    let changes = target.ways.iter().any(|way| way.operation.changes_storage());
+    problems.extend(changes.then(|| on_own_server(target, load)).flatten());
     problems.extend(asks(Cache::Warm).then(|| into_memory(target, load)).flatten());
     // What is too much of a file that is written anew is cut off again.
     let is_block = |way: &&Way| way.operation != Operation::WriteFile && way.caches.contains(&Cache::Bypass);
@@ -59,7 +60,7 @@ fn too_large(target: &Resolved<'_>, datasets: &Datasets, load: &Load) -> Option<
     )))
 }
 
-/// A server that feedline starts limits, delays and fails no writes: they would be as fast as it goes.
+/// A server that feedline starts limits, delays and fails neither writes nor changes of names: they would be as fast as it goes.
 fn on_own_server(target: &Resolved<'_>, load: &Load) -> Option<Problem> {
     let asked = target.target.emulate.as_ref().filter(|_| target.target.is_served_here())?;
     let is_free = *asked == Emulation { seed: asked.seed, ..Emulation::default() };

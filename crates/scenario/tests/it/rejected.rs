@@ -216,6 +216,10 @@ fn writes() {
         "load.operation = \"write_file\"\ndataset.sample_size = \"6 GiB\"\ntargets.b = { at = \"s3://bucket/b\" }",
         "load = { operation = \"write_file\", cache = \"warm\", durability = \"none\" }",
         "load = { operation = \"write_file\", cache = \"cold\" }",
+        "load.operation = [\"write\", \"names\"]",
+        "load.operation = [\"write_file\", \"names\"]\ntargets.b = { at = \"s3://bucket/b\" }",
+        "load.operation = [\"write\", \"names\"]\ntargets.data.engine = \"pread\"\ntargets.b = { at = \"nfs://demo/export/b\", emulate = { seek = \"8ms\" } }",
+        "load.operation = \"names\"\ndataset.source = \"existing\"",
     ] {
         let text = of_writes(&format!("{disk}\n{line}"));
         writeln!(shown, "{}\n{}\n", refusal(&text, &[], |_| ()), "-".repeat(60)).unwrap();

@@ -67,7 +67,11 @@ pub(crate) fn others_read(
 /// Whether the device wrote much meanwhile for a cell that writes nothing: others' bytes, or what was left in the page cache.
 pub(crate) fn others_wrote(cell: &Cell, storage: bool, system: Option<&SystemFigures>) -> Option<Flag> {
     // A cache tier fills its disk while it is read through, which may be the device that is watched.
-    let writes = cell.checkpoint.is_some() || cell.copy.is_some() || cell.tier.is_some();
+    // What the journal of names takes nobody has counted.
+    let writes = cell.checkpoint.is_some()
+        || cell.copy.is_some()
+        || cell.tier.is_some()
+        || cell.operation == Operation::Names;
     let system = system.filter(|_| storage && !writes)?;
     let device = system.device.as_ref()?;
     if operation::writes_over(cell) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use backend::conformance::{Fixture, WholeFiles, run, run_whole, run_write_files, run_writes};
+use backend::conformance::{Fixture, WholeFiles, run, run_names, run_whole, run_write_files, run_writes};
 use backend::{Clock, Op, Store};
 use backend_nfs::NfsStore;
 use dataset::{Key, Objects};
@@ -42,6 +42,7 @@ fn the_suite_of_all_backends_passes() {
     };
     run_writes(&fixture);
     run_write_files(&fixture);
+    run_names(&fixture);
 }
 
 #[test]
