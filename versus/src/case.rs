@@ -60,12 +60,36 @@ pub(crate) struct Work {
     pub(crate) access: Access,
     /// Whether reads go past the page cache; otherwise all data is in it.
     pub(crate) direct: bool,
-    /// Whether the data is written over and not read, and how each write is kept.
+    /// Whether the data is written over, and how each write is kept.
     pub(crate) writes: Option<Kept>,
+    /// Share of the operations that write where others read, in percent.
+    pub(crate) mixed: Option<u8>,
     /// Requests that feedline hands to the kernel in one submission, where the case fixes it.
     pub(crate) submit_batch: Option<u32>,
     /// Completions that feedline waits for before it issues again, where fio's best waits for as many.
     pub(crate) complete_batch: Option<u32>,
+}
+
+/// Which way bytes go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moves {
+    /// From the storage.
+    Reads,
+    /// To it.
+    Writes,
+    /// Both ways at once.
+    Both,
+}
+
+impl Work {
+    /// Which way its bytes go.
+    pub(crate) fn moves(&self) -> Moves {
+        match (self.writes, self.mixed) {
+            (None, _) => Moves::Reads,
+            (Some(_), None) => Moves::Writes,
+            (Some(_), Some(_)) => Moves::Both,
+        }
+    }
 }
 
 /// How a write is kept when it ends.

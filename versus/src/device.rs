@@ -9,6 +9,7 @@ use rustix::fs::{major, minor};
 use rustix::time::Timespec;
 use serde::{Deserialize, Serialize};
 
+use crate::case::Moves;
 use crate::output::say;
 
 /// Bytes of a sector in /proc/diskstats, whatever the device's own sectors are.
@@ -40,6 +41,15 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
+    /// Both together.
+    fn and(self, other: Self) -> Self {
+        Self {
+            requests: self.requests + other.requests,
+            merged: self.merged + other.merged,
+            bytes: self.bytes + other.bytes,
+        }
+    }
+
     /// What came after `before`.
     pub(crate) fn since(self, before: Self) -> Self {
         Self {
@@ -61,10 +71,14 @@ impl Device {
         Some(Self { number, name })
     }
 
-    /// What it has read, or written, since the machine began.
-    pub(crate) fn counted(&self, writes: bool) -> Option<Counts> {
+    /// What it has read, or written, or both, since the machine began.
+    pub(crate) fn counted(&self, moves: Moves) -> Option<Counts> {
         let (_, reads, written) = find(&fs::read_to_string("/proc/diskstats").ok()?, self.number)?;
-        Some(if writes { written } else { reads })
+        Some(match moves {
+            Moves::Reads => reads,
+            Moves::Writes => written,
+            Moves::Both => reads.and(written),
+        })
     }
 
     /// A setting of its queue, such as `scheduler`. A partition has its disk's.

@@ -110,7 +110,7 @@ impl Duel<'_> {
 
     fn measure(&self, who: Who, window_s: f64) -> Result<Run> {
         let call = self.call(who, window_s)?;
-        let counted = || self.device?.counted(self.case.work.writes.is_some());
+        let counted = || self.device?.counted(self.case.work.moves());
         let before = counted();
         let (report, usage, _) = self.run(who, &call, None)?;
         let after = counted();

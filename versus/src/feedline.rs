@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 
-use crate::case::{Access, Case, Data, Kept};
+use crate::case::{Access, Case, Data, Kept, Moves};
 use crate::data::Place;
 use crate::fio;
 use crate::process::{Call, Report};
@@ -26,17 +26,26 @@ pub(crate) fn scenario(case: &Case, place: &Place, window_s: f64) -> String {
     format!(
         "version = 1\n\
          title = {title}\n\
-         need = {{ {need} = \"1 GB/s\" }}\n\
+         need = {{ {need} }}\n\
          dataset = {{ {dataset} }}\n\
          targets.data = {{ at = {at}, engine = {engine} }}\n\
          load = {{ {load} }}\n\
          measure = {{ warmup = \"0s\", duration = \"{window_s}s\", repetitions = 1 }}\n",
-        need = if case.work.writes.is_some() { "write_rate" } else { "rate" },
+        need = need(case),
         title = quoted(&format!("versus: {}", case.name)),
         dataset = dataset(place.data),
         engine = quoted(case.work.engine),
         load = load(case),
     )
+}
+
+/// A rate that is read, written, or both: what is asked for decides what is done by default.
+fn need(case: &Case) -> &'static str {
+    match case.work.moves() {
+        Moves::Reads => "rate = \"1 GB/s\"",
+        Moves::Writes => "write_rate = \"1 GB/s\"",
+        Moves::Both => "rate = \"1 GB/s\", write_rate = \"1 GB/s\"",
+    }
 }
 
 fn dataset(data: Data) -> String {
@@ -69,6 +78,7 @@ fn load(case: &Case) -> String {
         };
         format!("durability = \"{word}\"")
     }));
+    keys.extend(work.mixed.map(|percent| format!("mix = {{ write = \"{percent} %\" }}")));
     if matches!(case.data, Data::Files { .. }) {
         keys.push("operation = \"read_file\"".to_owned());
     }

@@ -66,6 +66,7 @@ pub(crate) fn pages(huge_bytes: u64) -> String {
 fn work(case: &Case, place: &Place, window_s: f64) -> Result<Vec<String>> {
     let work = &case.work;
     let order = match (work.access, work.writes) {
+        (Access::Random, Some(_)) if work.mixed.is_some() => "randrw",
         (Access::Random, None) => "randread",
         (Access::Sequential, None) => "read",
         (Access::Random, Some(_)) => "randwrite",
@@ -85,6 +86,7 @@ fn work(case: &Case, place: &Place, window_s: f64) -> Result<Vec<String>> {
         // The file stays as long as it is.
         Some(_) => "--overwrite=1".to_owned(),
     });
+    args.extend(work.mixed.map(|percent| format!("--rwmixwrite={percent}")));
     args.extend((work.writes == Some(Kept::Dsync)).then(|| "--sync=dsync".to_owned()));
     args.extend([
         format!("--rw={order}"),

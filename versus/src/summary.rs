@@ -1,6 +1,6 @@
 //! What follows from the rounds of a case.
 
-use crate::case::{Bound, Case, Measure, Peer};
+use crate::case::{Bound, Case, Measure, Moves, Peer};
 use crate::device::Counts;
 use crate::duel::FEEDLINE;
 use crate::figures::{Spread, per_operation_of_rounds, ratios};
@@ -133,7 +133,11 @@ fn device_warnings(case: &Case, rounds: &[Round], contestants: &[&str]) -> Vec<S
         return Vec::new();
     }
     let mut warnings = Vec::new();
-    let did = if case.work.writes.is_some() { "wrote" } else { "read" };
+    let did = match case.work.moves() {
+        Moves::Reads => "read",
+        Moves::Writes => "wrote",
+        Moves::Both => "moved",
+    };
     for name in contestants {
         let shares: Vec<f64> =
             pairs(rounds, name).filter_map(|pair| device_share(pair, case.work.block_bytes)).collect();

@@ -94,6 +94,9 @@ fn device_facts(device: &Path) -> Vec<(&'static str, String)> {
         ("device_firmware", read(device, "device/firmware_rev").or_else(|| read(device, "device/rev"))),
         ("device_driver", driver(device)),
         ("device_rotational", read(device, "queue/rotational")),
+        // Whether it has a cache that loses its bytes with its power, and whether a write can go past that alone (FUA).
+        ("device_write_cache", read(device, "queue/write_cache")),
+        ("device_fua", read(device, "queue/fua")),
         ("device_scheduler", read(device, "queue/scheduler").map(|text| chosen(&text))),
         ("device_max_sectors_kb", read(device, "queue/max_sectors_kb")),
     ]

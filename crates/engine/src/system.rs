@@ -222,6 +222,7 @@ impl DeviceSource {
 mod tests {
     use record::Device;
 
+    use super::counters::Flushes;
     use super::*;
 
     const COUNTERS: DeviceCounters = DeviceCounters {
@@ -234,6 +235,7 @@ mod tests {
         write_ns: 70,
         busy_ns: 80,
         weighted_ns: 90,
+        flushes: None,
     };
 
     #[test]
@@ -249,6 +251,19 @@ mod tests {
             ..Device::default()
         };
         assert_eq!(device, expected);
+    }
+
+    #[test]
+    fn flushes_are_those_of_a_device_that_counts_them() {
+        let counted =
+            |count| DeviceCounters { flushes: Some(Flushes { count, time_ns: 1_000 * count }), ..COUNTERS };
+        let since = |after: u64, before: u64| counted(after).since(&counted(before), "vda", 1_000);
+        let flushes = |device: Device| (device.flushes, device.flush_ns);
+        assert_eq!(since(9, 7).map(flushes), Some((Some(2), Some(2_000))));
+        assert_eq!(since(7, 7).map(flushes), Some((Some(0), Some(0))), "it would count them");
+        assert_eq!(since(0, 0).map(flushes), Some((None, None)), "it has never counted one");
+        assert_eq!(since(6, 7), None);
+        assert_eq!(COUNTERS.since(&COUNTERS, "vda", 1_000).map(flushes), Some((None, None)));
     }
 
     #[test]

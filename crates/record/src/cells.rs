@@ -465,6 +465,13 @@ pub struct Device {
     pub busy_ns: u64,
     /// Sum over time of what was outstanding.
     pub weighted_ns: u64,
+    /// Flushes of its cache that it completed; absent before Linux 5.5, and of a device that has counted none since it appeared:
+    /// those that are made of others (md, device mapper) count none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flushes: Option<u64>,
+    /// Sum of the times of all flushes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush_ns: Option<u64>,
     /// Length of the span between the two readings.
     pub wall_ns: u64,
 }

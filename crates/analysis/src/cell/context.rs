@@ -21,6 +21,10 @@ pub(crate) struct Context<'a> {
     pub(crate) compresses: bool,
     /// Name of the device below, where that is memory.
     pub(crate) memory_device: Option<&'a str>,
+    /// Whether writes are kept by the device below only where its cache is flushed.
+    pub(crate) keeps_by_flushes: bool,
+    /// Whether that device says that it turns.
+    pub(crate) turns: bool,
     /// Whether the server of the storage, which is not a demo, runs on this machine.
     pub(crate) server_is_local: bool,
 }

@@ -13,6 +13,17 @@ pub(crate) fn memory_device(target: &Target) -> Option<&str> {
     is_memory.then(|| fact(target, "device").unwrap_or_default())
 }
 
+/// Whether writes are kept by the device below a target only where its cache is flushed: it has one that loses its bytes with its
+/// power, and no write can go past it alone (FUA), which the kernel would do without a flush that is counted.
+pub(crate) fn keeps_by_flushes(target: &Target) -> bool {
+    fact(target, "device_write_cache") == Some("write back") && fact(target, "device_fua") == Some("0")
+}
+
+/// Whether the device below a target says that it turns, as those of hypervisors do too.
+pub(crate) fn turns(target: &Target) -> bool {
+    fact(target, "device_rotational") == Some("1")
+}
+
 /// Whether the server of a target, which is not a demo, runs on this machine.
 pub(crate) fn server_is_local(target: &Target) -> bool {
     !target.demo && fact(target, "server_is_local") == Some("true")

@@ -70,6 +70,18 @@ pub enum Flag {
         /// Bytes that the device took by those that were written, 0 to 1.
         share: f64,
     },
+    /// Writes that are kept by flushes alone, of which the device completed fewer than can have kept them.
+    NotFlushed {
+        /// Flushes that it completed.
+        flushes: u64,
+        /// Writes that were to be kept.
+        writes: u64,
+    },
+    /// Flushes quicker than a device that turns can make them: something above it answers, or nothing is kept.
+    FlushedAtOnce {
+        /// Mean time of one.
+        mean_ns: f64,
+    },
     /// A cell whose reads drop their pages at once, with bytes in the page cache before or after it, or not proven
     /// otherwise.
     NotDropped {
@@ -438,6 +450,7 @@ impl Flag {
             // Nor would writes that had reached the device have been faster, and reads beside saves that were made.
             Self::FailedRepetitions { .. }
             | Self::NotWritten { .. }
+            | Self::NotFlushed { .. }
             | Self::SavesFailed { .. }
             | Self::HostsBelow { .. } => Gravity::ForbidsFeeds,
             Self::NotSteady { slope, end_of_line, .. } => of_trend(*slope, *end_of_line),
@@ -494,6 +507,7 @@ impl Flag {
             | Self::SlowRanks(_)
             | Self::DelayedAck { .. }
             | Self::Drifts { .. }
+            | Self::FlushedAtOnce { .. }
             | Self::StandsIn { .. } => Gravity::Informs,
         }
     }

@@ -445,6 +445,18 @@ pub static METRICS: &[Metric] = &[
         Some(Value(view.device()?.write_await_ns?))
     })
     .shown_wide(Table::Device, "w_await ms"),
+    metric(
+        "device_flushes_per_s",
+        PerSecond,
+        Neither,
+        "Flushes of the device's cache per second (f/s).",
+        |view| Some(Value(view.device()?.flushes_per_s?)),
+    )
+    .shown_wide(Table::Device, "f/s"),
+    metric("device_flush_await_ns", Nanoseconds, Less, "Mean time of a flush (f_await).", |view| {
+        Some(Value(view.device()?.flush_await_ns?))
+    })
+    .shown_wide(Table::Device, "f_await ms"),
     metric("memory_available_min_bytes", Bytes, More, "Least memory to be had without swapping.", |view| {
         Some(count(view.memory()?.available_min_bytes))
     })

@@ -72,6 +72,12 @@ const UNALLOCATED_MIN: f64 = 0.01;
 // What is under way at either end of a window is counted on one side of it alone: a few hundredths of a short one.
 /// Share of the bytes written that the device must have taken.
 const TAKEN_MIN: f64 = 0.9;
+/// Share of the flushes that writes need at the least.
+// What is under way at either end of a window is counted on one side of it alone, and by other counters.
+const FLUSHES_MIN: f64 = 0.5;
+/// The shortest mean time of a flush by a device that turns.
+// One that turns 15,000 times a minute waits 2 ms in the mean until the place to write to comes by.
+const FLUSH_NS_MIN: f64 = 1e6;
 // Opening costs a lookup and an inode, microseconds where they are in memory and several reads where they are not: one for each
 // hundred reads is where that shows in the mean.
 /// Share of reads that opened a file, from which on it is said.
@@ -169,6 +175,7 @@ pub(crate) fn flags(
         opened(cell, used),
         names_in_memory(cell, storage, used),
         in_memory(context),
+        flushed(context, used),
         merged(cell, used),
         cell.stands_in_for.clone().map(|asked| Flag::StandsIn { asked }),
     ]
@@ -467,6 +474,38 @@ pub(crate) fn not_written(context: &Context<'_>, system: Option<&SystemFigures>)
     // By rates, and of the repetitions that have both: each is counted over a span of its own.
     let share = device.write.bps / system.written_beside_device.bps;
     (share < TAKEN_MIN).then_some(Flag::NotWritten { share })
+}
+
+/// Writes that were to be kept on a device whose cache only a flush empties: whether it made as many as they need, and in times that
+/// it can have.
+fn flushed(context: &Context<'_>, used: &[&Rep]) -> Option<Flag> {
+    let is_kept = operation::writes_over(context.cell) && operation::is_kept(context.cell);
+    // Each machine has a device of its own, and one of them is recorded.
+    let is_told = context.storage && is_kept && used.iter().all(|rep| rep.ranks == 1);
+    if !is_told || !context.keeps_by_flushes {
+        return None;
+    }
+    let counted = |of: fn(&record::Device) -> Option<u64>| {
+        used.iter().map(|rep| of(rep.system.device.as_ref()?)).sum::<Option<u64>>()
+    };
+    let (flushes, flush_ns) = (counted(|device| device.flushes)?, counted(|device| device.flush_ns)?);
+    let writes = used.iter().map(|rep| kept_writes(context.cell, rep)).sum::<Option<u64>>()?;
+    // One flush keeps all writes that had ended on the device when it began, which are no more than were outstanding.
+    let needed = writes as f64 / f64::from(context.cell.queue_depth.max(1));
+    if (flushes as f64) < FLUSHES_MIN * needed {
+        return Some(Flag::NotFlushed { flushes, writes });
+    }
+    let mean_ns = flush_ns as f64 / flushes as f64;
+    (context.turns && flushes > 0 && mean_ns < FLUSH_NS_MIN).then_some(Flag::FlushedAtOnce { mean_ns })
+}
+
+/// Writes of a repetition that ended well; those of a mix by their share of its bytes.
+fn kept_writes(cell: &Cell, rep: &Rep) -> Option<u64> {
+    let ops = counted(rep, counter::OPS);
+    match crate::cell::mix::share(cell) {
+        None => Some(ops),
+        Some(_) => Some(counted(rep, counter::WRITTEN_BYTES) / u64::from(cell.block_bytes.max(1))),
+    }
 }
 
 /// Reads that lie side by side and are submitted together reach the device as one: it then sees larger requests and

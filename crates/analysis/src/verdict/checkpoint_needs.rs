@@ -233,6 +233,7 @@ fn concerns_saves(flag: &Flag) -> bool {
             Flag::InMemory { .. }
                 | Flag::NotEmulated { .. }
                 | Flag::NotWritten { .. }
+                | Flag::NotFlushed { .. }
                 | Flag::FailedRepetitions { .. }
         )
 }

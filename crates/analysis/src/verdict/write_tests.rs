@@ -257,6 +257,76 @@ fn writes_that_the_device_did_not_take_feed_nothing() {
     assert_eq!(judged(0.5, 0.5).judgement, Judgement::Starves, "they would have been slower");
 }
 
+/// Writes on a device of which the record says these facts, with so many flushes of so many nanoseconds in each repetition.
+fn flushed(of_line: f64, facts: [(&str, &str); 3], flushes: Option<u64>, flush_ns: u64) -> Builder {
+    let mut builder = written_at(&[of_line; 3]);
+    builder.run.targets[0].facts.extend(facts.map(|(name, value)| record::testing::fact(name, value)));
+    builder.edit_reps("c", |rep| {
+        device(1.0, 0.0)(rep);
+        let device = rep.system.device.as_mut().unwrap();
+        device.flushes = flushes;
+        device.flush_ns = flushes.map(|count| count * flush_ns);
+    });
+    builder
+}
+
+const TURNS: [(&str, &str); 3] =
+    [("device_write_cache", "write back"), ("device_fua", "0"), ("device_rotational", "1")];
+
+#[test]
+fn writes_that_no_flush_can_have_kept_feed_nothing() {
+    let builder = written_at(&[1.5; 3]);
+    let (ops, depth) = (builder.record().lines.iter().find_map(ops).unwrap(), 8);
+    let needed = ops / depth;
+    let judged = |of_line, facts, flushes| reads_of(&flushed(of_line, facts, flushes, 5_000_000));
+    assert_eq!(judged(1.5, TURNS, Some(needed)).judgement, Judgement::Feeds);
+    assert_eq!(
+        judged(1.5, TURNS, Some(needed * 6 / 10)).judgement,
+        Judgement::Feeds,
+        "at the ends of windows"
+    );
+    for flushes in [0, needed * 4 / 10] {
+        let lost = judged(1.5, TURNS, Some(flushes));
+        assert_eq!(lost.judgement, Judgement::Uncertain);
+        assert!(matches!(lost.cause, Cause::Flagged(Flag::NotFlushed { .. })), "{:?}", lost.cause);
+        assert_eq!(
+            judged(0.5, TURNS, Some(flushes)).judgement,
+            Judgement::Starves,
+            "they would have been slower"
+        );
+    }
+    // What cannot be known is not held against it: a device that counts none, one without a cache, one that can go past it.
+    assert_eq!(judged(1.5, TURNS, None).judgement, Judgement::Feeds);
+    let [_, fua, turns] = TURNS;
+    let through = [("device_write_cache", "write through"), fua, turns];
+    assert_eq!(judged(1.5, through, Some(0)).judgement, Judgement::Feeds);
+    let past = [TURNS[0], ("device_fua", "1"), turns];
+    assert_eq!(judged(1.5, past, Some(0)).judgement, Judgement::Feeds);
+    // Nothing was promised.
+    let mut unpromised = flushed(1.5, TURNS, Some(0), 1);
+    unpromised.edit_cell("c", |cell| cell.durability = Some("none".into()));
+    assert_eq!(reads_of(&unpromised).judgement, Judgement::Feeds);
+}
+
+/// Operations of a repetition.
+fn ops(line: &record::Line) -> Option<u64> {
+    match line {
+        record::Line::Rep(rep) => rep.counters.get("ops").copied(),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_flush_that_is_quicker_than_a_turn_is_said() {
+    let said = |facts, flush_ns| {
+        let summary = summarise(&flushed(1.5, facts, Some(1_000_000), flush_ns).record());
+        summary.cells[0].flags().into_iter().any(|flag| matches!(flag, Flag::FlushedAtOnce { .. }))
+    };
+    assert!(said(TURNS, 15_000) && !said(TURNS, 4_000_000));
+    assert!(!said([TURNS[0], TURNS[1], ("device_rotational", "0")], 15_000), "flash may be as quick");
+    assert_eq!(reads_of(&flushed(1.5, TURNS, Some(1_000_000), 15_000)).judgement, Judgement::Feeds);
+}
+
 #[test]
 fn others_that_read_meanwhile_forbid_starves_alone() {
     let judged = |of_line, read| {

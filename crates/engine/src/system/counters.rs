@@ -14,12 +14,25 @@ pub(super) struct DeviceCounters {
     pub(super) write_ns: u64,
     pub(super) busy_ns: u64,
     pub(super) weighted_ns: u64,
+    pub(super) flushes: Option<Flushes>,
+}
+
+/// What a device counts of the flushes of its cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Flushes {
+    pub(super) count: u64,
+    pub(super) time_ns: u64,
 }
 
 impl DeviceCounters {
     /// `None` where any counter went backwards: it wrapped (the kernel's milliseconds have 32 bits), or another
     /// device has this name now.
     pub(super) fn since(&self, before: &Self, name: &str, wall_ns: u64) -> Option<Device> {
+        let flushes = self.flushes.zip(before.flushes).filter(|(after, _)| after.count > 0);
+        let flushes = |of: fn(&Flushes) -> u64| match flushes {
+            Some((after, before)) => of(&after).checked_sub(of(&before)).map(Some),
+            None => Some(None),
+        };
         Some(Device {
             name: name.to_owned(),
             reads: self.reads.checked_sub(before.reads)?,
@@ -31,6 +44,8 @@ impl DeviceCounters {
             write_ns: self.write_ns.checked_sub(before.write_ns)?,
             busy_ns: self.busy_ns.checked_sub(before.busy_ns)?,
             weighted_ns: self.weighted_ns.checked_sub(before.weighted_ns)?,
+            flushes: flushes(|flushes| flushes.count)?,
+            flush_ns: flushes(|flushes| flushes.time_ns)?,
             wall_ns,
         })
     }

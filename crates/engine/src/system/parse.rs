@@ -2,7 +2,7 @@
 
 use record::Memory;
 
-use super::counters::DeviceCounters;
+use super::counters::{DeviceCounters, Flushes};
 
 /// `/proc/stat` counts in ticks of `USER_HZ`, which is 100 on every Linux that feedline runs on.
 const NS_PER_TICK: u64 = 10_000_000;
@@ -11,8 +11,10 @@ const NS_PER_MS: u64 = 1_000_000;
 const SECTOR_BYTES: u64 = 512;
 const KIB: u64 = 1_024;
 
-/// Counters that every kernel has; discards follow since 4.18, flushes since 5.5.
+/// Counters that every kernel has.
 const DEVICE_FIELDS: usize = 11;
+/// Those of discards, which follow since 4.18; behind them those of flushes since 5.5.
+const DISCARD_FIELDS: usize = 4;
 
 /// What follows the name in the row of `/proc/diskstats` that has it: `259 0 nvme0n1 10 0 80 …`.
 pub(super) fn row_of<'a>(diskstats: &'a str, name: &str) -> Option<&'a str> {
@@ -24,8 +26,7 @@ pub(super) fn row_of<'a>(diskstats: &'a str, name: &str) -> Option<&'a str> {
 }
 
 impl DeviceCounters {
-    /// The fields of Documentation/admin-guide/iostats.rst; those after the eleventh are not needed. Rows of fewer
-    /// (partitions before 2.6.25) are `None`.
+    /// The fields of Documentation/admin-guide/iostats.rst. Rows of fewer than eleven (partitions before 2.6.25) are `None`.
     pub(super) fn parse(row: &str) -> Option<Self> {
         let mut fields = [0; DEVICE_FIELDS];
         let mut words = row.split_whitespace();
@@ -44,8 +45,15 @@ impl DeviceCounters {
             write_ns: write_ms.checked_mul(NS_PER_MS)?,
             busy_ns: busy_ms.checked_mul(NS_PER_MS)?,
             weighted_ns: weighted_ms.checked_mul(NS_PER_MS)?,
+            flushes: flushes(words.skip(DISCARD_FIELDS)),
         })
     }
+}
+
+/// Flushes, where the row has them.
+fn flushes<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<Flushes> {
+    let mut field = || words.next()?.parse::<u64>().ok();
+    Some(Flushes { count: field()?, time_ns: field()?.checked_mul(NS_PER_MS)? })
 }
 
 /// `read_bytes` of `/proc/self/io`: what this process made block devices deliver, read-ahead included.
@@ -157,6 +165,7 @@ mod tests {
             write_ns: 4_100_000_000,
             busy_ns: 3_020_000_000,
             weighted_ns: 6_950_000_000,
+            flushes: None,
         };
         assert_eq!(counters(LINUX_3_10, "sda"), Some(expected));
     }
@@ -170,12 +179,14 @@ mod tests {
     }
 
     #[test]
-    fn discards_and_flushes_of_newer_kernels_change_nothing() {
+    fn discards_of_newer_kernels_change_nothing_and_flushes_are_read() {
         let nvme = counters(LINUX_4_19, "nvme0n1").unwrap();
         assert_eq!((nvme.reads, nvme.busy_ns, nvme.weighted_ns), (500, 60_000_000, 84_000_000));
         let vda = counters(LINUX_6_1, "vda").unwrap();
         assert_eq!((vda.reads_merged, vda.read_bytes), (304_681, 7_296_422_717 * 512));
         assert_eq!((vda.busy_ns, vda.weighted_ns), (1_529_920_000_000, 14_807_311_000_000));
+        let flushes = |count, time_ns| Some(Flushes { count, time_ns });
+        assert_eq!((nvme.flushes, vda.flushes), (None, flushes(249_224, 13_713_000_000)));
         let later = format!("{} 1 2 3\n", LINUX_6_1.trim_end());
         assert_eq!(counters(&later, "vda"), Some(vda));
     }

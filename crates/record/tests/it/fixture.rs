@@ -103,6 +103,28 @@ fn write_v1_14() {
 }
 
 #[test]
+#[ignore = "writes tests/fixtures/v1_15, which is committed and never changed"]
+fn write_v1_15() {
+    sample::write(&fixture("v1_15"));
+}
+
+#[test]
+fn flushes_of_a_device_in_format_1_15_are_read() {
+    let record = read_run(&fixture("v1_15")).unwrap();
+    assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 15 }));
+    let flushes = |name: &str| {
+        let record = read_run(&fixture(name)).unwrap();
+        let device = record.lines.into_iter().find_map(|line| match line {
+            Line::Rep(rep) => rep.system.device,
+            _ => None,
+        });
+        device.map(|device| (device.flushes, device.flush_ns))
+    };
+    assert_eq!(flushes("v1_15"), Some((Some(11), Some(7_000_000))));
+    assert_eq!(flushes("v1_14"), Some((None, None)));
+}
+
+#[test]
 fn looks_at_the_machine_in_format_1_14_are_read() {
     let record = read_run(&fixture("v1_14")).unwrap();
     assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 14 }));

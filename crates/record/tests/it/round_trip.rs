@@ -97,7 +97,7 @@ fn cache() -> impl Strategy<Value = CacheProof> {
 }
 
 fn device() -> impl Strategy<Value = Device> {
-    (text(), any::<[u64; 10]>()).prop_map(|(name, counters)| Device {
+    (text(), any::<[u64; 10]>(), any::<[Option<u64>; 2]>()).prop_map(|(name, counters, flushes)| Device {
         name,
         reads: counters[0],
         reads_merged: counters[1],
@@ -108,6 +108,8 @@ fn device() -> impl Strategy<Value = Device> {
         write_ns: counters[6],
         busy_ns: counters[7],
         weighted_ns: counters[8],
+        flushes: flushes[0],
+        flush_ns: flushes[1],
         wall_ns: counters[9],
     })
 }

@@ -421,6 +421,8 @@ fn system() -> System {
             write_ns: 200_000,
             busy_ns: 1_900_000_000,
             weighted_ns: 60_000_000_000,
+            flushes: Some(11),
+            flush_ns: Some(7_000_000),
             wall_ns: 2_000_000_100,
         }),
         core_busy_ns: vec![1_500_000_000, 20_000_000],

@@ -29,6 +29,16 @@ pub(crate) fn words(flag: &Flag) -> String {
         Flag::NotWarm { resident } => not_as_asked("warm", "warm", *resident),
         Flag::NotBypassed { resident } => format!("not bypassed: {} resident after", percent(*resident)),
         Flag::NotWritten { share } => format!("the device took {} of what was written", percent(*share)),
+        Flag::NotFlushed { flushes, writes } => format!(
+            "the device was flushed {} for {} that were to be kept",
+            feed::counted_noun(*flushes, "time"),
+            feed::counted_noun(*writes, "write")
+        ),
+        Flag::FlushedAtOnce { mean_ns } => format!(
+            "a flush took {} in the mean, and the device says that it turns: a hypervisor or a cache with a battery answers for it, \
+             or nothing is kept",
+            format_duration_ns(mean_ns.round() as u64)
+        ),
         Flag::NotDropped { resident } => not_as_asked("dropped", "dropping at once", *resident),
         Flag::TooShort { window_ns, .. } => {
             format!("window of {} is too short", format_duration_ns(*window_ns))
@@ -307,7 +317,10 @@ pub(crate) fn advice(flag: &Flag) -> &'static str {
         Flag::NotCold { .. } => "stop what else reads these files, or use load.cache = \"bypass\"",
         Flag::NotWarm { .. } => "use a dataset that fits into memory, or load.cache = \"bypass\"",
         Flag::NotBypassed { .. } => SERVED_FROM_CACHE,
-        Flag::NotWritten { .. } => NOT_HONOURED,
+        Flag::NotWritten { .. } | Flag::NotFlushed { .. } => NOT_HONOURED,
+        Flag::FlushedAtOnce { .. } => {
+            "ask who answers a flush: until that is known, trust no write to outlive a power cut"
+        }
         Flag::NotDropped { resident: None } => "use load.cache = \"bypass\" or \"cold\"",
         Flag::NotDropped { .. } => "read-ahead left pages that no read used: read more, or larger blocks",
         Flag::TooShort { .. } => "use a longer measure.duration, or a larger dataset for a cold cell",

@@ -27,6 +27,10 @@ pub struct DeviceFigures {
     pub write: Traffic,
     /// Mean time of a write request (`w_await`); absent without one.
     pub write_await_ns: Option<f64>,
+    /// Flushes of its cache per second (`f/s`); absent where the device counts none.
+    pub flushes_per_s: Option<f64>,
+    /// Mean time of a flush (`f_await`); absent without one.
+    pub flush_await_ns: Option<f64>,
     /// Mean number of requests outstanding, of all kinds (`aqu-sz`).
     pub queue: f64,
     /// Share of time with a request outstanding (`%util`), at most 1; read it with [`DeviceFigures::UTIL_CAVEAT`].
@@ -49,6 +53,8 @@ impl DeviceFigures {
         let reads = seen.total(|device| device.reads);
         let writes = seen.total(|device| device.writes);
         let merged = seen.total(|device| device.reads_merged);
+        let counts_flushes = seen.0.iter().all(|device| device.flushes.is_some());
+        let flushes = counts_flushes.then(|| seen.total(|device| device.flushes.unwrap_or(0)));
         let read = Traffic::of(seen.total(|device| device.read_bytes), wall_ns)?;
         Some(Self {
             name,
@@ -61,6 +67,9 @@ impl DeviceFigures {
             writes_per_s: writes as f64 / seconds(wall_ns),
             write: Traffic::of(seen.total(|device| device.write_bytes), wall_ns)?,
             write_await_ns: by(seen.total(|device| device.write_ns), writes),
+            flushes_per_s: flushes.map(|count| count as f64 / seconds(wall_ns)),
+            flush_await_ns: flushes
+                .and_then(|count| by(seen.total(|device| device.flush_ns.unwrap_or(0)), count)),
             queue: seen.total(|device| device.weighted_ns) as f64 / wall_ns as f64,
             // The kernel counts busy time in ticks, which may reach a little beyond the span.
             util: (seen.total(|device| device.busy_ns) as f64 / wall_ns as f64).min(1.0),

@@ -88,6 +88,8 @@ fn a_device_is_shown_as_iostat_shows_it() {
         write_ns: 50_000_000,
         busy_ns: 1_500_000_000,
         weighted_ns: 3_000_000_000,
+        flushes: Some(40),
+        flush_ns: Some(20_000_000),
         wall_ns: 2 * SECOND_NS,
     });
     one.window_ns = 2 * SECOND_NS;
@@ -103,6 +105,8 @@ fn a_device_is_shown_as_iostat_shows_it() {
         writes_per_s: 5.0,
         write: Traffic { bytes: 40_960, bps: 20_480.0 },
         write_await_ns: Some(5_000_000.0),
+        flushes_per_s: Some(20.0),
+        flush_await_ns: Some(500_000.0),
         queue: 1.5,
         util: 0.75,
     };

@@ -6,7 +6,7 @@ use record::{Run, Target};
 use crate::comparison::difference::Differences;
 
 /// Facts that make a storage another one.
-const STORAGE: [&str; 24] = [
+const STORAGE: [&str; 26] = [
     "file_system",
     "mount_options",
     "nfs_server",
@@ -30,6 +30,8 @@ const STORAGE: [&str; 24] = [
     "medium",
     "device_model",
     "device_rotational",
+    "device_write_cache",
+    "device_fua",
     "device_logical_block_bytes",
 ];
 
