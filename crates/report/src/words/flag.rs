@@ -29,16 +29,8 @@ pub(crate) fn words(flag: &Flag) -> String {
         Flag::NotWarm { resident } => not_as_asked("warm", "warm", *resident),
         Flag::NotBypassed { resident } => format!("not bypassed: {} resident after", percent(*resident)),
         Flag::NotWritten { share } => format!("the device took {} of what was written", percent(*share)),
-        Flag::NotFlushed { flushes, writes } => format!(
-            "the device was flushed {} for {} that were to be kept",
-            feed::counted_noun(*flushes, "time"),
-            feed::counted_noun(*writes, "write")
-        ),
-        Flag::FlushedAtOnce { mean_ns } => format!(
-            "a flush took {} in the mean, and the device says that it turns: a hypervisor or a cache with a battery answers for it, \
-             or nothing is kept",
-            format_duration_ns(mean_ns.round() as u64)
-        ),
+        Flag::NotFlushed { flushes, writes } => not_flushed(*flushes, *writes),
+        Flag::FlushedAtOnce { mean_ns } => flushed_at_once(*mean_ns),
         Flag::NotDropped { resident } => not_as_asked("dropped", "dropping at once", *resident),
         Flag::TooShort { window_ns, .. } => {
             format!("window of {} is too short", format_duration_ns(*window_ns))
@@ -51,8 +43,7 @@ pub(crate) fn words(flag: &Flag) -> String {
             format!("{} of an accelerator: {STEPS_MIN} are needed", counted_noun(*steps, "step"))
         }
         Flag::NotSteady { repetitions, made, range, slope, .. } => {
-            let (range, sign, slope) = (percent(*range), sign(*slope), percent(slope.abs()));
-            format!("not steady: range {range}, slope {sign}{slope} in {repetitions} of {made} windows")
+            not_steady((*repetitions, *made), *range, *slope)
         }
         Flag::Bursts { fall, in_windows, .. } => bursts(*fall, *in_windows),
         Flag::Drifts { change, over_ns } => drifts(*change, *over_ns),
@@ -301,6 +292,25 @@ fn not_decoded(samples: u64, share: f64, first: Option<&str>) -> String {
     format!("{} not decoded, {} of all{first}", counted_noun(samples, "sample"), percent(share))
 }
 
+fn not_flushed(flushes: u64, writes: u64) -> String {
+    let (flushes, writes) = (counted_noun(flushes, "time"), counted_noun(writes, "write"));
+    format!("the device was flushed {flushes} for {writes} that were to be kept")
+}
+
+fn flushed_at_once(mean_ns: f64) -> String {
+    format!(
+        "a flush took {} in the mean, and the device says that it turns: a hypervisor or a cache with a battery answers for it, or \
+         nothing is kept",
+        format_duration_ns(mean_ns.round() as u64)
+    )
+}
+
+/// The windows count that are beyond either bound; the figures are of the worst of them.
+fn not_steady((repetitions, made): (u32, u32), range: f64, slope: f64) -> String {
+    let (range, sign, slope) = (percent(range), sign(slope), percent(slope.abs()));
+    format!("not steady in {repetitions} of {made} windows: range {range}, slope {sign}{slope} in the worst")
+}
+
 fn long_fill(share: f64, first_batch_ns: u64) -> String {
     format!("first batch after {}, {} of the job", format_duration_ns(first_batch_ns), percent(share))
 }
@@ -318,9 +328,7 @@ pub(crate) fn advice(flag: &Flag) -> &'static str {
         Flag::NotWarm { .. } => "use a dataset that fits into memory, or load.cache = \"bypass\"",
         Flag::NotBypassed { .. } => SERVED_FROM_CACHE,
         Flag::NotWritten { .. } | Flag::NotFlushed { .. } => NOT_HONOURED,
-        Flag::FlushedAtOnce { .. } => {
-            "ask who answers a flush: until that is known, trust no write to outlive a power cut"
-        }
+        Flag::FlushedAtOnce { .. } => WHO_ANSWERS,
         Flag::NotDropped { resident: None } => "use load.cache = \"bypass\" or \"cold\"",
         Flag::NotDropped { .. } => "read-ahead left pages that no read used: read more, or larger blocks",
         Flag::TooShort { .. } => "use a longer measure.duration, or a larger dataset for a cold cell",
@@ -418,6 +426,8 @@ const SERVED_FROM_CACHE: &str = "this file system serves direct I/O from the pag
                                  \"warm\" with load.durability = \"data\"";
 const NOT_HONOURED: &str = "something between holds what is said to be kept: look for a cache without a battery, or O_DIRECT that \
                             is not honoured";
+const WHO_ANSWERS: &str =
+    "ask who answers a flush: until that is known, trust no write to outlive a power cut";
 const STOP_OTHERS: &str =
     "storage is not judged by it: stop what else runs on this machine, and measure again";
 const ENOUGH_MEMORY: &str = "storage is not judged by it: this process was swapped out, or its program dropped from memory; \
