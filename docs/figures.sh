@@ -13,6 +13,8 @@ for run in results/*/run.json; do
     name=$(basename "$folder")
     case $name in 2*) continue ;; esac
     "$feedline" report "$folder" --full >"$generated/$name.txt"
+    # Checkpoints alone have no throughput of samples to plot.
+    case $name in checkpoint-llm) continue ;; esac
     "$feedline" report "$folder" --format svg >"$generated/$name.svg"
     if grep -q '"fetch"' "$run"; then
         for plot in training-timeline training-waits; do
@@ -29,6 +31,7 @@ for name in heatmap over-time machine; do plot over-time "$name"; done
 plot c09-files-or-shards layouts
 plot epochs epochs
 plot checkpoint checkpoints
+plot mixed plane
 plot ladder training-ladder
 part() { # run, file, beginning of each heading: those sections of its page
     local run=$1 file=$2

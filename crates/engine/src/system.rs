@@ -8,7 +8,7 @@ mod parse;
 mod programs;
 mod text;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use backend::SharedStore;
 use record::{Memory, System};
@@ -189,6 +189,33 @@ fn busy_between(before: &[u64], after: &[u64]) -> Option<Vec<u64>> {
 struct DeviceSource {
     name: String,
     row: Row,
+    flushes: FlushSource,
+}
+
+/// Where the flushes of a device are counted: of a disk alone, not of its partitions, and only where it is driven by requests. What is
+/// made of others (md, device mapper, NVMe of several paths) passes them on and counts none.
+#[derive(Debug)]
+enum FlushSource {
+    /// Nowhere.
+    None,
+    /// In the device's own row.
+    Own,
+    /// In that of the disk which it is a part of.
+    Disk(Text),
+}
+
+impl FlushSource {
+    fn of(name: &str) -> Self {
+        let own = format!("/sys/class/block/{}", name.replace('/', "!"));
+        let is_part = Path::new(&own).join("partition").exists();
+        let disk = if is_part { format!("{own}/..") } else { own };
+        // The queues of requests of blk-mq, which every driver of disks has used since Linux 5.0.
+        match Path::new(&disk).join("mq").exists() {
+            true if is_part => Text::open(&format!("{disk}/stat")).map_or(Self::None, Self::Disk),
+            true => Self::Own,
+            false => Self::None,
+        }
+    }
 }
 
 /// The same figures, from either place.
@@ -206,7 +233,7 @@ impl DeviceSource {
         // A `/` in a device's name is a `!` in its folder's: `cciss!c0d0`.
         let own = Text::open(&format!("/sys/class/block/{}/stat", name.replace('/', "!"))).map(Row::Own);
         let row = own.or_else(|| Text::open("/proc/diskstats").map(Row::Among))?;
-        Some(Self { name: name.to_owned(), row })
+        Some(Self { name: name.to_owned(), row, flushes: FlushSource::of(name) })
     }
 
     fn read(&mut self) -> Option<DeviceCounters> {
@@ -214,7 +241,13 @@ impl DeviceSource {
             Row::Own(stat) => stat.read()?,
             Row::Among(diskstats) => parse::row_of(diskstats.read()?, &self.name)?,
         };
-        DeviceCounters::parse(row)
+        let counters = DeviceCounters::parse(row)?;
+        let flushes = match &mut self.flushes {
+            FlushSource::None => None,
+            FlushSource::Own => counters.flushes,
+            FlushSource::Disk(stat) => DeviceCounters::parse(stat.read()?)?.flushes,
+        };
+        Some(DeviceCounters { flushes, ..counters })
     }
 }
 
@@ -261,7 +294,6 @@ mod tests {
         let flushes = |device: Device| (device.flushes, device.flush_ns);
         assert_eq!(since(9, 7).map(flushes), Some((Some(2), Some(2_000))));
         assert_eq!(since(7, 7).map(flushes), Some((Some(0), Some(0))), "it would count them");
-        assert_eq!(since(0, 0).map(flushes), Some((None, None)), "it has never counted one");
         assert_eq!(since(6, 7), None);
         assert_eq!(COUNTERS.since(&COUNTERS, "vda", 1_000).map(flushes), Some((None, None)));
     }
@@ -287,6 +319,7 @@ mod tests {
             device: Some(DeviceSource {
                 name: "sdb".to_owned(),
                 row: Row::Among(Text::open("/proc/diskstats").unwrap()),
+                flushes: FlushSource::None,
             }),
             network: None,
             nfs: None,
@@ -318,7 +351,7 @@ mod tests {
         for name in names {
             let Some(mut own) = DeviceSource::open(name) else { continue };
             let row = Row::Among(Text::open("/proc/diskstats").unwrap());
-            let mut among = DeviceSource { name: name.to_owned(), row };
+            let mut among = DeviceSource { name: name.to_owned(), row, flushes: FlushSource::of(&name) };
             let (first, row, last) = (own.read().unwrap(), among.read().unwrap(), own.read().unwrap());
             // Others may use the device meanwhile.
             assert!(first.read_bytes <= row.read_bytes && row.read_bytes <= last.read_bytes, "{name}");

@@ -465,8 +465,8 @@ pub struct Device {
     pub busy_ns: u64,
     /// Sum over time of what was outstanding.
     pub weighted_ns: u64,
-    /// Flushes of its cache that it completed; absent before Linux 5.5, and of a device that has counted none since it appeared:
-    /// those that are made of others (md, device mapper) count none.
+    /// Flushes of its cache that it completed, of a partition those of its disk; absent before Linux 5.5, and of devices that are made
+    /// of others (md, device mapper), which count none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flushes: Option<u64>,
     /// Sum of the times of all flushes.

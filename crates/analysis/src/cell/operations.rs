@@ -1,4 +1,4 @@
-//! The figures of cells that look up or list names.
+//! The figures of cells that look up, list or change names.
 
 use record::{Rep, counter};
 
@@ -11,7 +11,7 @@ use crate::cell::rate::Rate;
 use crate::cell::repetitions::Repetitions;
 use crate::cell::validity::{self, names_dropped};
 
-/// What the repetitions of one cell of `stat` or `list` say together. It moves no bytes: there is no throughput,
+/// What the repetitions of one cell of `stat`, `list` or `names` say together. It moves no bytes: there is no throughput,
 /// no line, and no verdict can rest on it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Operations {

@@ -140,7 +140,7 @@ impl SystemFigures {
 }
 
 /// Counters that were read long before or after their window tell of something else.
-fn is_over_its_window(rep: &Rep) -> bool {
+pub(crate) fn is_over_its_window(rep: &Rep) -> bool {
     let Some(device) = &rep.system.device else { return true };
     let apart = device.wall_ns.abs_diff(rep.window_ns) as f64;
     apart <= SPAN_APART_MAX * rep.window_ns as f64

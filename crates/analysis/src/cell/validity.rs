@@ -18,7 +18,7 @@ use crate::cell::paced::{LAG_SHARE_MAX, Paced, in_flight};
 use crate::cell::repetitions::Repetitions;
 use crate::cell::repetitions::WINDOW_NS_MIN;
 use crate::cell::steadiness;
-use crate::cell::system::{Reconciliation, SystemFigures};
+use crate::cell::system::{Reconciliation, SystemFigures, is_over_its_window};
 
 /// The engine whose reads are page faults.
 const MAP: &str = "mmap";
@@ -437,7 +437,8 @@ fn names_in_memory(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
     // Names that were dropped, and of which nothing was read from storage, were somewhere in memory all the same.
     // After `drop_caches` a hypervisor, or the device, may still hold the blocks of inodes; a cold lookup that makes the kernel
     // read nothing met one of them, or nothing was dropped.
-    let read_nothing = operation::is_metadata(cell)
+    let looks_up = operation::touches_names(cell) && !operation::is_whole_file(cell);
+    let read_nothing = looks_up
         && cell.cache == Cache::Cold
         && used.iter().all(|rep| rep.system.process_read_bytes == Some(0));
     let kept = names_dropped(cell, used) == Some(false) || read_nothing;
@@ -485,14 +486,19 @@ fn flushed(context: &Context<'_>, used: &[&Rep]) -> Option<Flag> {
     if !is_told || !context.keeps_by_flushes {
         return None;
     }
-    let counted = |of: fn(&record::Device) -> Option<u64>| {
-        used.iter().map(|rep| of(rep.system.device.as_ref()?)).sum::<Option<u64>>()
+    // A device that is read before or after the window counts others' flushes, or misses those of the cell.
+    let seen = used.iter().copied().filter(|rep| is_over_its_window(rep));
+    let seen: Vec<(&Rep, &record::Device)> =
+        seen.filter_map(|rep| Some((rep, rep.system.device.as_ref()?))).collect();
+    let sum = |of: &dyn Fn(&Rep, &record::Device) -> Option<u64>| {
+        seen.iter().map(|(rep, device)| of(rep, device)).sum::<Option<u64>>()
     };
-    let (flushes, flush_ns) = (counted(|device| device.flushes)?, counted(|device| device.flush_ns)?);
-    let writes = used.iter().map(|rep| kept_writes(context.cell, rep)).sum::<Option<u64>>()?;
+    let (flushes, flush_ns) = (sum(&|_, device| device.flushes)?, sum(&|_, device| device.flush_ns)?);
+    let writes = sum(&|rep, _| Some(kept_writes(context.cell, rep)))?;
+    let (wall_ns, window_ns) = (sum(&|_, device| Some(device.wall_ns))?, sum(&|rep, _| Some(rep.window_ns))?);
     // One flush keeps all writes that had ended on the device when it began, which are no more than were outstanding.
     let needed = writes as f64 / f64::from(context.cell.queue_depth.max(1));
-    if (flushes as f64) < FLUSHES_MIN * needed {
+    if (flushes as f64 / wall_ns as f64) < FLUSHES_MIN * needed / window_ns as f64 {
         return Some(Flag::NotFlushed { flushes, writes });
     }
     let mean_ns = flush_ns as f64 / flushes as f64;
@@ -500,11 +506,10 @@ fn flushed(context: &Context<'_>, used: &[&Rep]) -> Option<Flag> {
 }
 
 /// Writes of a repetition that ended well; those of a mix by their share of its bytes.
-fn kept_writes(cell: &Cell, rep: &Rep) -> Option<u64> {
-    let ops = counted(rep, counter::OPS);
+fn kept_writes(cell: &Cell, rep: &Rep) -> u64 {
     match crate::cell::mix::share(cell) {
-        None => Some(ops),
-        Some(_) => Some(counted(rep, counter::WRITTEN_BYTES) / u64::from(cell.block_bytes.max(1))),
+        None => counted(rep, counter::OPS),
+        Some(_) => counted(rep, counter::WRITTEN_BYTES) / u64::from(cell.block_bytes.max(1)),
     }
 }
 

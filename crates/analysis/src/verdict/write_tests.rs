@@ -302,6 +302,10 @@ fn writes_that_no_flush_can_have_kept_feed_nothing() {
     assert_eq!(judged(1.5, through, Some(0)).judgement, Judgement::Feeds);
     let past = [TURNS[0], ("device_fua", "1"), turns];
     assert_eq!(judged(1.5, past, Some(0)).judgement, Judgement::Feeds);
+    // Flushes of a part of the window say nothing of all of it.
+    let mut short = flushed(1.5, TURNS, Some(needed * 4 / 10), 5_000_000);
+    short.edit_reps("c", |rep| rep.system.device.as_mut().unwrap().wall_ns = SECOND_NS * 4 / 10);
+    assert_eq!(reads_of(&short).judgement, Judgement::Feeds);
     // Nothing was promised.
     let mut unpromised = flushed(1.5, TURNS, Some(0), 1);
     unpromised.edit_cell("c", |cell| cell.durability = Some("none".into()));

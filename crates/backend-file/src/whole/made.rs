@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use backend::{Clock, Op, OpError, PHASE_STAMPS, QueueReport, Request, unfinished_name};
+use rustix::fd::AsFd as _;
 use rustix::fs::{AtFlags, openat, renameat, unlinkat};
 use rustix::io::Errno;
 
-use super::names::{Name, Names};
+use super::names::{Holder, Name, Names};
 use crate::inline::Serve;
 use crate::tree::FILE_MODE;
-use crate::{failure, write};
+use crate::{failure, tree, write};
 
 const PHASES: &[&str] = &["create_ns", "rename_ns", "remove_ns"];
 
@@ -34,21 +35,29 @@ impl NamesMade {
     fn make(&mut self, object: u32, phase_ns: &mut [u64; PHASE_STAMPS]) -> Result<(), Errno> {
         let names = Arc::clone(&self.names);
         let folder = names.holder(object, &mut self.name)?;
+        let made = self.steps(&folder, phase_ns);
+        if made.is_err() {
+            // Whichever step failed: what stays would be in the way of every operation that follows. What cannot be removed is
+            // known to `clean` by its name.
+            for name in &self.unfinished {
+                let _ = tree::unlink(folder.as_fd(), name);
+            }
+        }
+        made
+    }
+
+    fn steps(&mut self, folder: &Holder<'_>, phase_ns: &mut [u64; PHASE_STAMPS]) -> Result<(), Errno> {
         let [first, second] = &self.unfinished;
         // openat, close.
         self.enters += 2;
         self.opens += 1;
-        write::close(openat(&folder, first.as_str(), write::NEW_FILE, FILE_MODE)?)?;
+        write::close(openat(folder, first.as_str(), write::NEW_FILE, FILE_MODE)?)?;
         phase_ns[0] = self.clock.now_ns();
         self.enters += 1;
-        if let Err(errno) = renameat(&folder, first.as_str(), &folder, second.as_str()) {
-            // What cannot be removed is known to `clean` by its name.
-            let _ = unlinkat(&folder, first.as_str(), AtFlags::empty());
-            return Err(errno);
-        }
+        renameat(folder, first.as_str(), folder, second.as_str())?;
         phase_ns[1] = self.clock.now_ns();
         self.enters += 1;
-        unlinkat(&folder, second.as_str(), AtFlags::empty())
+        unlinkat(folder, second.as_str(), AtFlags::empty())
     }
 }
 

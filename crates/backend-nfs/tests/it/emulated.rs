@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use backend::conformance::{Fixture, WholeFiles, run, run_names, run_whole, run_write_files, run_writes};
-use backend::{Clock, ErrorKind, Store};
+use backend::conformance::{
+    Fixture, WholeFiles, drive, run, run_names, run_whole, run_write_files, run_writes,
+};
+use backend::{Arena, Clock, ErrorKind, FilePieces, Op, QueueSpec, Store, Writes};
 use backend_nfs::NfsStore;
 use dataset::{Key, Marker, Objects, payload};
 use emulator::{Protocol, Server, Settings};
-use plan::{Cache, Emulation, Faults, Operation};
+use plan::{Advice, Cache, Durability, Emulation, Faults, Operation, Registered};
 
 use crate::memory::{self, SEED, config};
 use crate::reader::{Load, Reader};
@@ -67,6 +69,69 @@ fn files_are_written_anew_on_a_filer() {
     let (server, store, objects) = with_dataset(Emulation::default());
     server.begin();
     run_write_files(&fixture(&store, &objects));
+}
+
+/// Pieces of several WRITEs, all of which are under way at once, on several connections.
+#[test]
+fn a_piece_beyond_what_the_server_takes_at_once_is_written_in_parts() {
+    const BYTES: u64 = (7 << 20) + 5;
+    const BLOCK_BYTES: u32 = 3 << 20;
+    let (server, store) = serving(Emulation::default());
+    let marker = Marker { format: 1, note: "note".to_owned(), dataset: "d".to_owned() };
+    let owned = store.create_folder(&Key::new("large").unwrap(), &marker).unwrap();
+    let objects = Arc::new(Objects::uniform(Key::new("large").unwrap(), 2, BYTES));
+    for object in 0..2 {
+        store.create(&owned, &objects.key(object)).unwrap().finish().unwrap();
+    }
+    server.begin();
+    let (arena, clock) = (Arena::new(2, BLOCK_BYTES).unwrap(), Clock::real());
+    let mut queue = store
+        .open_queue(&QueueSpec {
+            depth: 2,
+            submit_batch: 2,
+            connections: 3,
+            block_bytes: BLOCK_BYTES,
+            cache: Cache::Bypass,
+            operation: Operation::WriteFile,
+            writes: Some(Writes { owned: &owned, durability: Durability::Data }),
+            advice: Advice::Normal,
+            registered: Registered::Auto,
+            objects: &objects,
+            arena: &arena,
+            clock: &clock,
+        })
+        .unwrap();
+    let mut free = arena.buffers();
+    for buf in &mut free {
+        let byte = 1 + buf.slot() as u8;
+        buf.as_mut_slice().fill(byte);
+    }
+    let pieces = FilePieces::new(BYTES, BLOCK_BYTES);
+    // Twice: a buffer comes back with the number of the last piece, and begins with the first again.
+    for _ in 0..2 {
+        let ops = [0, 1].map(|object| Op::WriteFile { object, bytes: BYTES });
+        let mut last = vec![Vec::new(); ops.len()];
+        drive(&mut *queue, &mut free, &ops, (&clock, 60_000_000_000), |number, completion| {
+            assert_eq!(completion.result, Ok(BYTES));
+            assert!(completion.stamps.phase_ns.iter().all(|end_ns| *end_ns > 0), "{:?}", completion.stamps);
+            last[number] = completion.buf.as_slice().to_vec();
+        });
+        for (object, mut buffer) in (0..).zip(last) {
+            let mut found = vec![0; BYTES as usize + 1];
+            assert_eq!(store.read_at(&objects.key(object), 0, &mut found).unwrap() as u64, BYTES);
+            for number in 0..pieces.count() {
+                pieces.number(number, &mut buffer);
+                let piece = pieces.get(number);
+                let sent = &found[piece.offset as usize..][..piece.len as usize];
+                assert!(*sent == buffer[..piece.len as usize], "piece {number} of {object}");
+            }
+        }
+    }
+    let report = queue.report();
+    let messages = report.counted.iter().find(|(name, _)| name == "messages").unwrap().1;
+    // Of 3 MiB, 3 MiB and the rest, in parts of 1 MiB: 3, 3 and 2 WRITEs, with CREATE, COMMIT and RENAME, for each of four files.
+    assert_eq!(messages, 4 * (8 + 3));
+    assert_eq!(queue.close(u64::MAX, &mut Vec::new()), 0);
 }
 
 #[test]

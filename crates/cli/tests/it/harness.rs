@@ -158,9 +158,15 @@ impl Bench {
 
     /// Files of the generated dataset.
     pub(crate) fn data_files(&self) -> Vec<PathBuf> {
+        let mut files = self.all_files();
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "bin"));
+        files
+    }
+
+    /// Everything that lies in the target, also what feedline lists nowhere.
+    pub(crate) fn all_files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         visit(&self.path("data"), &mut files);
-        files.retain(|file| file.extension().is_some_and(|extension| extension == "bin"));
         files.sort();
         files
     }

@@ -120,11 +120,12 @@ fn names_are_made_beside_files_that_stay_as_they_are_and_none_is_left() {
     let load = r#"operation = "names", queue_depth = 3"#;
     let bench = counted(GENERATED, load, r#"engine = "pread""#, ONCE);
     bench.run(&["prepare", "s.toml"]).exits(0);
-    let before = bytes(&bench);
+    let (before, lay_there) = (bytes(&bench), bench.all_files());
     let ran = bench.run(&["run", "s.toml", "--full"]).exits(0);
     assert!(ran.prints("UNJUDGED  disk only names were asked for (names)"), "{}", ran.out);
     assert!(ran.err.contains("disk: names beside the files of the dataset of 4 MiB, again and again"));
     assert!(before.len() == 64 && bytes(&bench) == before);
+    assert_eq!(bench.all_files(), lay_there, "not even under a name that no listing shows");
     for rep in bench.reps() {
         assert_eq!(
             (count(&rep, "ops"), count(&rep, "bytes"), &rep["errors"]),
@@ -135,7 +136,6 @@ fn names_are_made_beside_files_that_stay_as_they_are_and_none_is_left() {
         }
     }
     ran.says("where a request's time goes");
-    // One call after the other, and each thread's files have names of their own.
     bench.run(&["clean", "data"]).exits(0).says("removed 1 dataset");
 }
 

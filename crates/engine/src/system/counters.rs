@@ -28,7 +28,7 @@ impl DeviceCounters {
     /// `None` where any counter went backwards: it wrapped (the kernel's milliseconds have 32 bits), or another
     /// device has this name now.
     pub(super) fn since(&self, before: &Self, name: &str, wall_ns: u64) -> Option<Device> {
-        let flushes = self.flushes.zip(before.flushes).filter(|(after, _)| after.count > 0);
+        let flushes = self.flushes.zip(before.flushes);
         let flushes = |of: fn(&Flushes) -> u64| match flushes {
             Some((after, before)) => of(&after).checked_sub(of(&before)).map(Some),
             None => Some(None),

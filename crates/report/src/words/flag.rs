@@ -305,10 +305,10 @@ fn flushed_at_once(mean_ns: f64) -> String {
     )
 }
 
-/// The windows count that are beyond either bound; the figures are of the worst of them.
+/// The windows count that are beyond either bound; each figure is of the window where it is worst.
 fn not_steady((repetitions, made): (u32, u32), range: f64, slope: f64) -> String {
     let (range, sign, slope) = (percent(range), sign(slope), percent(slope.abs()));
-    format!("not steady in {repetitions} of {made} windows: range {range}, slope {sign}{slope} in the worst")
+    format!("not steady in {repetitions} of {made} windows: range {range}, slope {sign}{slope} at worst")
 }
 
 fn long_fill(share: f64, first_batch_ns: u64) -> String {
@@ -327,7 +327,8 @@ pub(crate) fn advice(flag: &Flag) -> &'static str {
         Flag::NotCold { .. } => "stop what else reads these files, or use load.cache = \"bypass\"",
         Flag::NotWarm { .. } => "use a dataset that fits into memory, or load.cache = \"bypass\"",
         Flag::NotBypassed { .. } => SERVED_FROM_CACHE,
-        Flag::NotWritten { .. } | Flag::NotFlushed { .. } => NOT_HONOURED,
+        Flag::NotWritten { .. } => NOT_HONOURED,
+        Flag::NotFlushed { .. } => NO_BARRIER,
         Flag::FlushedAtOnce { .. } => WHO_ANSWERS,
         Flag::NotDropped { resident: None } => "use load.cache = \"bypass\" or \"cold\"",
         Flag::NotDropped { .. } => "read-ahead left pages that no read used: read more, or larger blocks",
@@ -426,6 +427,7 @@ const SERVED_FROM_CACHE: &str = "this file system serves direct I/O from the pag
                                  \"warm\" with load.durability = \"data\"";
 const NOT_HONOURED: &str = "something between holds what is said to be kept: look for a cache without a battery, or O_DIRECT that \
                             is not honoured";
+const NO_BARRIER: &str = "look for a file system that is mounted without barriers (nobarrier, barrier=0), or one that flushes nothing";
 const WHO_ANSWERS: &str =
     "ask who answers a flush: until that is known, trust no write to outlive a power cut";
 const STOP_OTHERS: &str =

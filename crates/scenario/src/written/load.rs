@@ -107,11 +107,11 @@ table! {
         shuffle_buffer: Whole<0, 1_000_000_000> => [Streams],
         /// Samples that follow each other, with `access = "neighbours"`. Default: 16.
         run_length: Count => [Neighbours],
-        /// Treatment of the client's page cache. Whole files, `stat` and `list` are cold when their names and inodes
-        /// are evicted too. Default: bypass where the path has direct I/O, else cold; cold with mmap, warm with
-        /// `stat` and `list`, which take only cold, cold_start and warm. `cold_start` is cold as a repetition begins and lets later
-        /// epochs find what earlier ones left. With nfs:// and s3:// always bypass, as their data never is
-        /// in this cache; that says nothing of the server's own.
+        /// Treatment of the client's page cache. Whole files and names (`stat`, `list`, `getattr`, `names`) are cold when names and
+        /// inodes are evicted too. Default: bypass where the path has direct I/O, else cold; cold with mmap, warm with names, which
+        /// take only cold, cold_start and warm. `cold_start` is cold as a repetition begins and lets later epochs find what
+        /// earlier ones left. With nfs:// and s3:// always bypass, as their data never is in this cache; that says nothing of the
+        /// server's own.
         cache: Axis<Word<Cache>>,
         /// What the kernel is told of how each file is read (posix_fadvise): blocks of open files through the page cache,
         /// with io_uring and pread. Default: normal.

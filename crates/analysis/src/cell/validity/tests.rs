@@ -477,6 +477,7 @@ fn cold_names_of_which_nothing_was_read_were_in_memory() {
     assert_eq!(looked_up("stat", [0, 0, 0]), [Flag::NamesInMemory]);
     assert_eq!(looked_up("list", [0, 0, 0]), [Flag::NamesInMemory]);
     assert_eq!(looked_up("stat", [0, 4_096, 0]), []);
+    assert_eq!(looked_up("names", [0, 0, 0]), [], "they are made, and none is looked up");
     assert!(
         !looked_up("read_file", [0, 0, 0]).contains(&Flag::NamesInMemory),
         "its bytes tell by themselves"

@@ -1,5 +1,6 @@
 //! Everything that is read, and its bytes.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use backend::conformance::{Fixture, WholeFiles, run, run_names, run_whole, run_write_files, run_writes};
@@ -43,6 +44,17 @@ fn the_suite_of_all_backends_passes() {
     run_writes(&fixture);
     run_write_files(&fixture);
     run_names(&fixture);
+    assert_eq!(unfinished(server.path()), 0, "what no listing shows");
+}
+
+/// How many files below a folder were not finished, which the store itself does not list.
+fn unfinished(folder: &Path) -> usize {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let of_entry = |path: PathBuf| match path.is_dir() {
+        true => unfinished(&path),
+        false => usize::from(backend::is_unfinished_name(path.file_name().unwrap().as_encoded_bytes())),
+    };
+    entries.map(of_entry).sum()
 }
 
 #[test]

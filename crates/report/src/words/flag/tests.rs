@@ -238,7 +238,7 @@ fn every_flag_says_what_was_found_and_what_to_do() {
         "window too short: no write fell into it",
         "window of 1.0 reads at each place of the queue: 20 are needed",
         "19 steps of an accelerator: 20 are needed",
-        "not steady in 3 of 5 windows: range 34 %, slope -22 % in the worst",
+        "not steady in 3 of 5 windows: range 34 %, slope -22 % at worst",
         "throughput falls by 35 % within every window, as burst credits do",
         "drifts: throughput fell by 23 % over 40 min",
         "1 of 8 checked reads held wrong bytes",
