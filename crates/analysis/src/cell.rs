@@ -187,8 +187,7 @@ pub(crate) fn context<'a>(
         unallocated_share: dataset.map_or(0.0, facts::unallocated_share),
         compresses: target.is_some_and(facts::compresses),
         memory_device: target.and_then(facts::memory_device),
-        keeps_by_flushes: target.is_some_and(facts::keeps_by_flushes),
-        turns: target.is_some_and(facts::turns),
+        flushed_medium: target.and_then(facts::flushed_medium),
         server_is_local: target.is_some_and(facts::server_is_local),
     })
 }

@@ -351,7 +351,7 @@ mod tests {
         for name in names {
             let Some(mut own) = DeviceSource::open(name) else { continue };
             let row = Row::Among(Text::open("/proc/diskstats").unwrap());
-            let mut among = DeviceSource { name: name.to_owned(), row, flushes: FlushSource::of(&name) };
+            let mut among = DeviceSource { name: name.to_owned(), row, flushes: FlushSource::of(name) };
             let (first, row, last) = (own.read().unwrap(), among.read().unwrap(), own.read().unwrap());
             // Others may use the device meanwhile.
             assert!(first.read_bytes <= row.read_bytes && row.read_bytes <= last.read_bytes, "{name}");

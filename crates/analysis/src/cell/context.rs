@@ -2,6 +2,8 @@
 
 use record::{Ceiling, Cell, Measure};
 
+use crate::cell::facts::FlushedMedium;
+
 /// What the figures of a cell are computed with.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
@@ -21,10 +23,8 @@ pub(crate) struct Context<'a> {
     pub(crate) compresses: bool,
     /// Name of the device below, where that is memory.
     pub(crate) memory_device: Option<&'a str>,
-    /// Whether writes are kept by the device below only where its cache is flushed.
-    pub(crate) keeps_by_flushes: bool,
-    /// Whether that device says that it turns.
-    pub(crate) turns: bool,
+    /// What the device below is, where writes are kept only by flushes of its cache.
+    pub(crate) flushed_medium: Option<FlushedMedium>,
     /// Whether the server of the storage, which is not a demo, runs on this machine.
     pub(crate) server_is_local: bool,
 }

@@ -13,15 +13,22 @@ pub(crate) fn memory_device(target: &Target) -> Option<&str> {
     is_memory.then(|| fact(target, "device").unwrap_or_default())
 }
 
-/// Whether writes are kept by the device below a target only where its cache is flushed: it has one that loses its bytes with its
-/// power, and no write can go past it alone (FUA), which the kernel would do without a flush that is counted.
-pub(crate) fn keeps_by_flushes(target: &Target) -> bool {
-    fact(target, "device_write_cache") == Some("write back") && fact(target, "device_fua") == Some("0")
+/// What a device is whose writes are kept only by flushes of its cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FlushedMedium {
+    /// It says that it turns, as those of hypervisors do too.
+    Turns,
+    /// It says that it does not, or nothing.
+    Other,
 }
 
-/// Whether the device below a target says that it turns, as those of hypervisors do too.
-pub(crate) fn turns(target: &Target) -> bool {
-    fact(target, "device_rotational") == Some("1")
+/// Of the device below a target that has a cache which loses its bytes with its power, and past which no write can go alone (FUA): the
+/// kernel would do that without a flush that is counted.
+pub(crate) fn flushed_medium(target: &Target) -> Option<FlushedMedium> {
+    let keeps_by_flushes =
+        fact(target, "device_write_cache") == Some("write back") && fact(target, "device_fua") == Some("0");
+    let turns = fact(target, "device_rotational") == Some("1");
+    keeps_by_flushes.then_some(if turns { FlushedMedium::Turns } else { FlushedMedium::Other })
 }
 
 /// Whether the server of a target, which is not a demo, runs on this machine.

@@ -8,6 +8,7 @@ use record::{Ceiling, Cell, Measure, Outcome, Rep, counter};
 use crate::cell::context::Context;
 use crate::cell::counters::{counted, errors};
 use crate::cell::crowd;
+use crate::cell::facts::FlushedMedium;
 use crate::cell::flag::{Flag, GIVEN_UP_MAX, Gravity, TURNS_MIN};
 use crate::cell::latency::Merged;
 use crate::cell::lines::Rereads;
@@ -483,9 +484,7 @@ fn flushed(context: &Context<'_>, used: &[&Rep]) -> Option<Flag> {
     let is_kept = operation::writes_over(context.cell) && operation::is_kept(context.cell);
     // Each machine has a device of its own, and one of them is recorded.
     let is_told = context.storage && is_kept && used.iter().all(|rep| rep.ranks == 1);
-    if !is_told || !context.keeps_by_flushes {
-        return None;
-    }
+    let medium = context.flushed_medium.filter(|_| is_told)?;
     // A device that is read before or after the window counts others' flushes, or misses those of the cell.
     let seen = used.iter().copied().filter(|rep| is_over_its_window(rep));
     let seen: Vec<(&Rep, &record::Device)> =
@@ -502,14 +501,15 @@ fn flushed(context: &Context<'_>, used: &[&Rep]) -> Option<Flag> {
         return Some(Flag::NotFlushed { flushes, writes });
     }
     let mean_ns = flush_ns as f64 / flushes as f64;
-    (context.turns && flushes > 0 && mean_ns < FLUSH_NS_MIN).then_some(Flag::FlushedAtOnce { mean_ns })
+    (medium == FlushedMedium::Turns && flushes > 0 && mean_ns < FLUSH_NS_MIN)
+        .then_some(Flag::FlushedAtOnce { mean_ns })
 }
 
 /// Writes of a repetition that ended well; those of a mix by their share of its bytes.
 fn kept_writes(cell: &Cell, rep: &Rep) -> u64 {
     match crate::cell::mix::share(cell) {
         None => counted(rep, counter::OPS),
-        Some(_) => counted(rep, counter::WRITTEN_BYTES) / u64::from(cell.block_bytes.max(1)),
+        Some(_) => counted(rep, counter::WRITTEN_BYTES) / cell.block_bytes.max(1),
     }
 }
 

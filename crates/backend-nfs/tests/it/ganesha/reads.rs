@@ -50,10 +50,9 @@ fn the_suite_of_all_backends_passes() {
 /// How many files below a folder were not finished, which the store itself does not list.
 fn unfinished(folder: &Path) -> usize {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let of_entry = |path: PathBuf| match path.is_dir() {
-        true => unfinished(&path),
-        false => usize::from(backend::is_unfinished_name(path.file_name().unwrap().as_encoded_bytes())),
-    };
+    let of_file =
+        |path: &Path| usize::from(backend::is_unfinished_name(path.file_name().unwrap().as_encoded_bytes()));
+    let of_entry = |path: PathBuf| if path.is_dir() { unfinished(&path) } else { of_file(&path) };
     entries.map(of_entry).sum()
 }
 
