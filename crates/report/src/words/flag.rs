@@ -410,15 +410,15 @@ pub(crate) fn advice(flag: &Flag) -> &'static str {
         Flag::AuApart { .. } => {
             "compare figures of one definition alone; DLIO leaves out first steps and the time of checkpoints"
         }
-        Flag::NotAsPredicted { .. } => {
-            "look at how many reads were in flight, and at caches that one of both cells may have met"
-        }
+        Flag::NotAsPredicted { .. } => IN_FLIGHT_OR_CACHED,
         Flag::SavesFailed { .. } => "let the job save: its reads were judged without what saves cost them",
         Flag::HostsBelow { .. } => "look for what sets those hosts apart, such as their links or mounts",
         Flag::StandsIn { .. } => "see the reason; compare it with no figure of the engine asked for",
     }
 }
 
+const IN_FLIGHT_OR_CACHED: &str =
+    "look at how many reads were in flight, and at caches that one of both cells may have met";
 const DECODED_BY_ITS_FORMAT: &str =
     "look at first_decode_failure in cells.jsonl; give training.decode what the files hold";
 const LONGER_EPOCHS: &str =
