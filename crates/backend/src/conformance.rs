@@ -17,7 +17,7 @@ use plan::{Advice, Cache, Operation, Registered};
 use crate::{Arena, Buf, Clock, Completion, ErrorKind, IoQueue, Op, QueueSpec, Request, SharedStore};
 
 pub use whole::{WholeFiles, run_whole};
-pub use writes::{run_names, run_write_files, run_writes};
+pub use writes::{run_names, run_write_files, run_writes, unfinished_below, write_large_objects};
 
 /// Far enough that a test never waits for it.
 // A minute: a busy machine reaches ten seconds, and a queue that hangs is still found before the limit of a test.

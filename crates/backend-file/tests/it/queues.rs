@@ -1,6 +1,6 @@
 //! What a queue does when all is well.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use backend::conformance::{self, Fixture};
@@ -70,7 +70,7 @@ fn files_and_names_are_made_anew_by_blocking_calls_and_by_no_other_engine() {
     };
     conformance::run_write_files(&fixture);
     conformance::run_names(&fixture);
-    assert_eq!(unfinished(dir.path()), Vec::<PathBuf>::new(), "what no listing shows");
+    assert_eq!(conformance::unfinished_below(dir.path()), Vec::<PathBuf>::new(), "what no listing shows");
     let objects = write_dataset(dir.path(), 2, BYTES);
     for store in [FileStore::uring(dir.path()), FileStore::mmap(dir.path())] {
         for operation in [plan::Operation::WriteFile, plan::Operation::Names] {
@@ -78,19 +78,6 @@ fn files_and_names_are_made_anew_by_blocking_calls_and_by_no_other_engine() {
             assert!(refused.is_err(), "it is not what this engine is for");
         }
     }
-}
-
-/// Files below a folder that were not finished, which the store itself does not list.
-fn unfinished(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let (folders, files): (Vec<PathBuf>, Vec<PathBuf>) = entries.partition(|path| path.is_dir());
-    let is_unfinished =
-        |path: &PathBuf| backend::is_unfinished_name(path.file_name().unwrap().as_encoded_bytes());
-    folders
-        .iter()
-        .flat_map(|folder| unfinished(folder))
-        .chain(files.into_iter().filter(is_unfinished))
-        .collect()
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use backend::conformance::{
-    Fixture, WholeFiles, drive, run, run_names, run_whole, run_write_files, run_writes,
+    Fixture, WholeFiles, run, run_names, run_whole, run_write_files, run_writes, write_large_objects,
 };
-use backend::{Arena, Clock, ErrorKind, FilePieces, Op, QueueSpec, Store, Writes};
+use backend::{Arena, Clock, ErrorKind, QueueSpec, Store, Writes};
 use backend_nfs::NfsStore;
 use dataset::{Key, Marker, Objects, payload};
 use emulator::{Protocol, Server, Settings};
@@ -102,31 +102,10 @@ fn a_piece_beyond_what_the_server_takes_at_once_is_written_in_parts() {
         })
         .unwrap();
     let mut free = arena.buffers();
-    for buf in &mut free {
-        let byte = 1 + buf.slot() as u8;
-        buf.as_mut_slice().fill(byte);
-    }
-    let pieces = FilePieces::new(BYTES, BLOCK_BYTES);
-    // Twice: a buffer comes back with the number of the last piece, and begins with the first again.
-    for _ in 0..2 {
-        let ops = [0, 1].map(|object| Op::WriteFile { object, bytes: BYTES });
-        let mut last = vec![Vec::new(); ops.len()];
-        drive(&mut *queue, &mut free, &ops, (&clock, 60_000_000_000), |number, completion| {
-            assert_eq!(completion.result, Ok(BYTES));
-            assert!(completion.stamps.phase_ns.iter().all(|end_ns| *end_ns > 0), "{:?}", completion.stamps);
-            last[number] = completion.buf.as_slice().to_vec();
-        });
-        for (object, mut buffer) in (0..).zip(last) {
-            let mut found = vec![0; BYTES as usize + 1];
-            assert_eq!(store.read_at(&objects.key(object), 0, &mut found).unwrap() as u64, BYTES);
-            for number in 0..pieces.count() {
-                pieces.number(number, &mut buffer);
-                let piece = pieces.get(number);
-                let sent = &found[piece.offset as usize..][..piece.len as usize];
-                assert!(*sent == buffer[..piece.len as usize], "piece {number} of {object}");
-            }
-        }
-    }
+    let buffers = (&mut free, &clock);
+    write_large_objects(&*store, &mut *queue, buffers, (&objects, BLOCK_BYTES), |stamps| {
+        assert!(stamps.phase_ns.iter().all(|end_ns| *end_ns > 0), "{stamps:?}");
+    });
     let report = queue.report();
     let messages = report.counted.iter().find(|(name, _)| name == "messages").unwrap().1;
     // Of 3 MiB, 3 MiB and the rest, in parts of 1 MiB: 3, 3 and 2 WRITEs, with CREATE, COMMIT and RENAME, for each of four files.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use backend::conformance::objects as alike;
-use backend::conformance::{Fixture, drive, run_write_files};
-use backend::{Arena, Clock, ErrorKind, FilePieces, Op, Owned, QueueSpec, Store, StoreError, Writes};
+use backend::conformance::{Fixture, run_write_files, write_large_objects};
+use backend::{Arena, Clock, ErrorKind, Op, Owned, QueueSpec, Store, StoreError, Writes};
 use dataset::{Key, MARKER_NAME, Objects};
 use plan::{Advice, Cache, Durability, Operation, Registered, S3Config};
 
@@ -238,34 +238,10 @@ fn goes_out_of_a_small_buffer(engine: Engine, config: &S3Config) {
     let owned = store.create_folder(&key("mine"), &marker()).unwrap();
     let objects = Arc::new(Objects::uniform(key("mine"), 2, BYTES));
     let (mut queue, mut free, clock) = open_anew(&store, &owned, &objects, BLOCK_BYTES).unwrap();
-    for buf in &mut free {
-        let byte = 1 + buf.slot() as u8;
-        buf.as_mut_slice().fill(byte);
-    }
-    let pieces = FilePieces::new(BYTES, BLOCK_BYTES);
-    // Twice: a buffer comes back with the number of the last piece, and begins with the first again.
-    for _ in 0..2 {
-        let ops = [0, 1].map(|object| Op::WriteFile { object, bytes: BYTES });
-        let mut last = vec![Vec::new(); ops.len()];
-        drive(&mut *queue, &mut free, &ops, (&clock, 60_000_000_000), |number, completion| {
-            assert_eq!(completion.result, Ok(BYTES));
-            let is_stamped = completion.stamps.phase_ns[0] > 0;
-            assert_eq!(is_stamped, engine == Engine::Lean, "it was sent before it was answered");
-            last[number] = completion.buf.as_slice().to_vec();
-        });
-        for (object, mut buffer) in (0..).zip(last) {
-            let mut found = vec![0; BYTES as usize + 1];
-            assert_eq!(store.read_at(&objects.key(object), 0, &mut found).unwrap() as u64, BYTES);
-            let tail = pieces.last();
-            assert!(found[tail.offset as usize..BYTES as usize] == buffer[..tail.len as usize]);
-            for number in 0..pieces.count() {
-                pieces.number(number, &mut buffer);
-                let piece = pieces.get(number);
-                let sent = &found[piece.offset as usize..][..piece.len as usize];
-                assert!(*sent == buffer[..piece.len as usize], "piece {number} of {object}");
-            }
-        }
-    }
+    let buffers = (&mut free, &clock);
+    write_large_objects(&store, &mut *queue, buffers, (&objects, BLOCK_BYTES), |stamps| {
+        assert_eq!(stamps.phase_ns[0] > 0, engine == Engine::Lean, "it was sent before it was answered");
+    });
     assert_eq!(queue.close(clock.now_ns() + 1_000_000_000, &mut Vec::new()), 0);
 }
 

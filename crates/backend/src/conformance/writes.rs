@@ -1,14 +1,19 @@
 //! Checks of writes over blocks, and of whole objects that are written anew.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dataset::{Key, Listed, MARKER_NAME, Marker, Objects};
 use plan::{Advice, Cache, Durability, Operation, Registered, Words as _};
 
 use super::{Fixture, LATER_NS, drive};
-use crate::{Arena, FilePieces, Op, Owned, QueueSpec, StoreError, Writes};
+use crate::{
+    Arena, Buf, Clock, FilePieces, IoQueue, Op, Owned, QueueSpec, Stamps, Store, StoreError, Writes,
+    is_unfinished_name,
+};
 
 const BLOCK_BYTES: u32 = 4096;
 
@@ -259,6 +264,57 @@ fn whole(bytes: u64, byte: u8) -> Vec<u8> {
         object.extend_from_slice(&buffer[..pieces.get(number).len as usize]);
     }
     object
+}
+
+/// Writes two large objects anew, twice, from buffers of one block each, and holds every piece of what then lies there against the
+/// buffer that it was written from. What was stamped of each is told to `ended`.
+pub fn write_large_objects(
+    store: &dyn Store,
+    queue: &mut dyn IoQueue,
+    (free, clock): (&mut Vec<Buf>, &Clock),
+    (objects, block_bytes): (&Objects, u32),
+    mut ended: impl FnMut(&Stamps),
+) {
+    let bytes = objects.bytes(0);
+    let pieces = FilePieces::new(bytes, block_bytes);
+    for buf in &mut *free {
+        let byte = 1 + buf.slot() as u8;
+        buf.as_mut_slice().fill(byte);
+    }
+    // Twice: a buffer comes back with the number of the last piece, and begins with the first again.
+    for _ in 0..2 {
+        let ops = [0, 1].map(|object| Op::WriteFile { object, bytes });
+        let mut last = vec![Vec::new(); ops.len()];
+        drive(queue, free, &ops, (clock, LATER_NS), |number, completion| {
+            assert_eq!(completion.result, Ok(bytes));
+            ended(&completion.stamps);
+            last[number] = completion.buf.as_slice().to_vec();
+        });
+        for (object, mut buffer) in (0..).zip(last) {
+            let mut found = vec![0; bytes as usize + 1];
+            assert_eq!(
+                store.read_at(&objects.key(object), 0, &mut found).expect("it is there") as u64,
+                bytes
+            );
+            let tail = pieces.last();
+            assert!(found[tail.offset as usize..bytes as usize] == buffer[..tail.len as usize]);
+            for number in 0..pieces.count() {
+                pieces.number(number, &mut buffer);
+                let piece = pieces.get(number);
+                let sent = &found[piece.offset as usize..][..piece.len as usize];
+                assert!(*sent == buffer[..piece.len as usize], "piece {number} of {object}");
+            }
+        }
+    }
+}
+
+/// Files below a folder that were not finished, which stores list nowhere.
+pub fn unfinished_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let (folders, mut files): (Vec<PathBuf>, Vec<PathBuf>) = entries.partition(|path| path.is_dir());
+    files.retain(|path| path.file_name().is_some_and(|name| is_unfinished_name(name.as_encoded_bytes())));
+    files.extend(folders.iter().flat_map(|folder| unfinished_below(folder)));
+    files
 }
 
 fn what_is_not_proven_is_refused(fixture: &Fixture, own: &Own, way: (Cache, Operation)) {

@@ -1,9 +1,11 @@
 //! Everything that is read, and its bytes.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use backend::conformance::{Fixture, WholeFiles, run, run_names, run_whole, run_write_files, run_writes};
+use backend::conformance::{
+    Fixture, WholeFiles, run, run_names, run_whole, run_write_files, run_writes, unfinished_below,
+};
 use backend::{Clock, Op, Store};
 use backend_nfs::NfsStore;
 use dataset::{Key, Objects};
@@ -44,16 +46,7 @@ fn the_suite_of_all_backends_passes() {
     run_writes(&fixture);
     run_write_files(&fixture);
     run_names(&fixture);
-    assert_eq!(unfinished(server.path()), 0, "what no listing shows");
-}
-
-/// How many files below a folder were not finished, which the store itself does not list.
-fn unfinished(folder: &Path) -> usize {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let of_file =
-        |path: &Path| usize::from(backend::is_unfinished_name(path.file_name().unwrap().as_encoded_bytes()));
-    let of_entry = |path: PathBuf| if path.is_dir() { unfinished(&path) } else { of_file(&path) };
-    entries.map(of_entry).sum()
+    assert_eq!(unfinished_below(server.path()), Vec::<PathBuf>::new(), "what no listing shows");
 }
 
 #[test]
