@@ -1,4 +1,3 @@
-//! A server that answers anything: typed errors, no panic, no unbounded memory.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| backend_s3::fuzzing::replies(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz::s3(bytes));

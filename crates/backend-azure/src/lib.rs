@@ -11,7 +11,6 @@ mod call;
 mod container;
 mod date;
 mod failure;
-#[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod kind;
 mod listing;

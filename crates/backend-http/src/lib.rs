@@ -12,7 +12,6 @@ mod encode;
 mod etags;
 mod failure;
 mod framing;
-#[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod kind;
 mod lean;

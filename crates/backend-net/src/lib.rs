@@ -10,7 +10,6 @@ extern crate self as backend_net;
 mod conn;
 mod dial;
 mod drive;
-#[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod interface;
 #[cfg(test)]

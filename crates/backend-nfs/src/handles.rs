@@ -186,7 +186,6 @@ impl Handles {
     }
 }
 
-#[cfg(any(test, feature = "fuzzing"))]
 impl Handles {
     /// Made-up handles, one for each folder and file.
     pub(crate) fn made_up(objects: &Arc<Objects>) -> Self {

@@ -7,7 +7,6 @@ mod calls;
 mod connect;
 mod control;
 mod failure;
-#[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod handles;
 mod identity;

@@ -11,9 +11,7 @@ mod client;
 mod credentials;
 mod endpoint;
 mod failure;
-#[cfg(any(test, feature = "fuzzing"))]
 mod fixture;
-#[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod kind;
 mod listing;
