@@ -119,6 +119,7 @@ fn need(need: &feed::Need) -> Need {
         checkpoint: need.checkpoint.as_ref().map(checkpoint_need),
         writes: need.writes,
         write_bytes_per_s: need.write_bps,
+        parts: need.parts.iter().map(self::need).collect(),
     }
 }
 

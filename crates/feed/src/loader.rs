@@ -211,7 +211,7 @@ impl Loader {
         let mut lanes: Vec<Lane> = batches.map(|batch| Lane { batch, left: 1.0 }).collect();
         let ahead = u64::from(self.prefetch);
         let (mut now_s, mut taken, mut computes_until_s) = (0.0, 0, None::<f64>);
-        let mut opened = ahead.max(1).min(steps);
+        let mut opened = ahead.min(steps);
         loop {
             if computes_until_s.is_none() && lanes.iter().all(|lane| lane.batch != taken) {
                 // The batch leaves the loader as its step begins, as PyTorch's loader hands it over, and
@@ -240,7 +240,6 @@ impl Loader {
                 if taken == steps {
                     return now_s;
                 }
-                opened = opened.max((taken + 1).min(steps));
             }
         }
     }
@@ -439,6 +438,43 @@ mod tests {
             assert_close(two.epoch_s(&storage, Side::Most, 10), 20.0);
             assert!(two.epoch_s(&storage, Side::Least, 10) >= 30.0);
         }
+    }
+
+    #[test]
+    fn a_step_of_a_batch_that_is_waited_for_is_as_long_as_its_parts() {
+        // 0.1 s to read a sample, and as many at a time as are asked for.
+        let storage = curve(&[(1, 10.0), (8, 80.0)]);
+        let of = |fetchers, accelerators, decode_s| {
+            let loader = Loader { fetchers, accelerators, decode_s, prefetch: 0, ..PLAIN };
+            [Side::Least, Side::Most].map(|side| loader.epoch_s(&storage, side, 1))
+        };
+        let assert = |[least, most]: [f64; 2], [at_least, at_most]: [f64; 2]| {
+            assert_close(least, at_least);
+            assert_close(most, at_most);
+        };
+        // Two readers have 20 samples at 5 a second each, and then a second is computed; or each of them computes a tenth of it
+        // after each of its samples.
+        assert(of(Fetchers::Readers(1), 2, 0.1), [2.0 + 1.0, 20.0 / (2.0 / 0.3)]);
+        // Four places: 20 samples at 40 a second, one read that drains, one read and its decoding at last, and a second. Or 10
+        // samples of one accelerator, decoding and a second, while the other computes.
+        assert(of(Fetchers::Shared(4), 2, 0.3), [0.5 + 0.1 + 0.1 + 0.3 + 1.0, 0.25 + 0.3 + 1.0]);
+        // What all of them read takes longer than a turn of one.
+        assert_close(of(Fetchers::Shared(4), 20, 0.3)[1], 5.0);
+    }
+
+    #[test]
+    fn a_batch_through_shared_places_drains_where_those_behind_it_do_not_fill_them() {
+        let storage = curve(&[(1, 10.0), (100, 1_000.0)]);
+        let least_s = |places, prefetch| {
+            let loader = Loader { fetchers: Fetchers::Shared(places), prefetch, ..PLAIN };
+            // Ten steps of a second, and the last read.
+            loader.epoch_s(&storage, Side::Least, 10) - 10.0 - 0.1
+        };
+        assert_close(least_s(10, 1), 0.1 + 0.1);
+        // One batch of ten more than fills ten places, and not twelve; two fill fifteen.
+        assert_close(least_s(10, 2), 0.1);
+        assert_close(least_s(12, 2), 10.0 / 120.0 + 0.1);
+        assert_close(least_s(15, 3), 10.0 / 150.0);
     }
 
     #[test]

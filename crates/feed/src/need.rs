@@ -52,6 +52,10 @@ pub enum Scope {
 
 crate::words!(Scope { Cluster = "cluster", Host = "host" });
 
+/// Most needs that are asked for at once.
+// Each is judged by itself too, which takes as long as judging all of them.
+pub const NEEDS_MAX: usize = 16;
+
 /// What the accelerators behind one client consume, and where the line is drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Need {
@@ -97,6 +101,8 @@ pub struct Need {
     /// Bytes per second that this client has to write at a utilization of 1.00 while it reads; `None` where reads, or writes, are
     /// all that is asked for.
     pub write_bps: Option<f64>,
+    /// The needs that this one is the sum of, in the order in which they were listed; empty where it is one.
+    pub parts: Vec<Need>,
 }
 
 impl Need {

@@ -196,6 +196,7 @@ fn need(of_one: &Need, ranks: u32, machines: u32) -> Need {
         count: of_one.count.map(|count| if of_one.hosts == 1 { count.saturating_mul(ranks) } else { count }),
         loader_depth: of_one.loader_depth.map(|depth| depth.saturating_mul(ranks)),
         hosts: if is_whole { 1 } else { of_one.hosts },
+        parts: of_one.parts.iter().map(|part| need(part, ranks, machines)).collect(),
         ..of_one.clone()
     }
 }

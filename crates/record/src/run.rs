@@ -183,6 +183,9 @@ pub struct Need {
     /// Bytes per second that are written beside reads, at full utilization; absent where nobody asks, and before format 1.12.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_bytes_per_s: Option<f64>,
+    /// The needs that this one is the sum of, in the order in which they were listed; empty where it is one, and before format 1.16.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Need>,
 }
 
 /// One dataset as it was when the run began.

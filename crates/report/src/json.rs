@@ -161,6 +161,8 @@ struct VerdictObject<'a> {
     unreached: Vec<String>,
     /// What is said of each need: what is read or written, then the parts of checkpoints.
     needs: Vec<NeedVerdictObject<'a>>,
+    /// What each rate of a list of needs would be told by itself, in their order; empty where one is asked for.
+    alone: Vec<NeedVerdictObject<'a>>,
     /// What the verdict on reads is about; null where nothing was measured or no reads are asked for, and for a DEMO. This and
     /// what follows is of reads.
     scope: Option<ScopeObject>,
@@ -185,8 +187,8 @@ struct VerdictObject<'a> {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 struct NeedVerdictObject<'a> {
-    /// Which: `reads`, `writes`, or the `mix` of both at once; `write` or `restore` of checkpoints.
-    need: &'static str,
+    /// Which: `reads`, `writes`, or the `mix` of both at once; `write` or `restore` of checkpoints. In `alone` its words.
+    need: &'a str,
     /// The verdict on it.
     verdict: Word,
     /// The verdict in a sentence.
@@ -536,6 +538,7 @@ impl<'a> VerdictObject<'a> {
             why: words::verdict::reasons(verdict),
             unreached: unreached.map(words::read_verdict::unreached).collect(),
             needs: NeedVerdictObject::all(verdict),
+            alone: verdict.alone.iter().map(|one| NeedVerdictObject::of(verdict, &one.need, one)).collect(),
             scope: reads.and_then(|reads| reads.scope.as_ref()).map(ScopeObject::of),
             line_samples_per_s: reads.and_then(|reads| reads.line_samples_per_s),
             // No more than the need: what the storage would feed beyond was not played.
@@ -549,14 +552,18 @@ impl<'a> VerdictObject<'a> {
 }
 
 impl<'a> NeedVerdictObject<'a> {
-    fn all(verdict: &'a Verdict) -> Vec<Self> {
-        let of_reads = |reads: &'a ReadVerdict| Self {
-            need: words::need::name(reads.asked),
+    fn of(verdict: &Verdict, need: &'a str, reads: &'a ReadVerdict) -> Self {
+        Self {
+            need,
             verdict: Word::of(verdict.demo, reads.judgement),
             sentence: words::read_verdict::sentence(reads),
             cell: reads.cell.as_deref(),
             checkpoint: None,
-        };
+        }
+    }
+
+    fn all(verdict: &'a Verdict) -> Vec<Self> {
+        let of_reads = |reads: &'a ReadVerdict| Self::of(verdict, words::need::name(reads.asked), reads);
         let of_checkpoint = |one: &'a CheckpointVerdict| Self {
             need: words::checkpoint_verdict::part(one.part),
             verdict: Word::of(verdict.demo, one.judgement),

@@ -96,6 +96,7 @@ pub(crate) fn of_record(need: &record::Need) -> Result<Need, NoNeed> {
         checkpoint,
         writes: need.writes,
         write_bps: need.write_bytes_per_s,
+        parts: need.parts.iter().map(of_record).collect::<Result<_, _>>()?,
     })
 }
 

@@ -321,6 +321,12 @@ fn needs_at_once_are_added_up() {
     assert_eq!(two.demand, Demand::Bytes { per_s: own_bps + 1e9, sample_bytes: None });
     assert_eq!((two.accelerators, two.write_bps, two.utilization), (0, Some(1.5e9), 0.9));
 
+    let labels = |need: &Need| need.parts.iter().map(|part| part.label.clone()).collect::<Vec<_>>();
+    assert_eq!(labels(&two), ["8 x h100 resnet50", "1 GB/s read and 500 MB/s written", "1 GB/s written"]);
+    assert_eq!(two.parts[0], resnet.clone().holding(Hold::Bytes), "as in their sum, its bytes stay");
+    assert_eq!(beside_writes.parts[1], resnet, "as in their sum, its samples stay");
+    assert!(alone.parts.is_empty());
+
     let writes = together(&[&written(1e9), &written(2e9)]);
     assert_eq!((writes.writes, writes.write_bps, writes.demand_bps(1.0)), (true, None, 3e9));
     assert!(Need::together(Vec::new()).unwrap().is_none());

@@ -109,6 +109,21 @@ fn write_v1_15() {
 }
 
 #[test]
+#[ignore = "writes tests/fixtures/v1_16, which is committed and never changed"]
+fn write_v1_16() {
+    sample::write(&fixture("v1_16"));
+}
+
+#[test]
+fn needs_of_a_sum_in_format_1_16_are_read() {
+    let record = read_run(&fixture("v1_16")).unwrap();
+    assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 16 }));
+    let parts: Vec<bool> = record.run.need.parts.iter().map(|part| part.writes).collect();
+    assert_eq!(parts, [false, true]);
+    assert!(read_run(&fixture("v1_15")).unwrap().run.need.parts.is_empty());
+}
+
+#[test]
 fn flushes_of_a_device_in_format_1_15_are_read() {
     let record = read_run(&fixture("v1_15")).unwrap();
     assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 15 }));

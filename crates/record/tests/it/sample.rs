@@ -152,6 +152,10 @@ fn need() -> Need {
         }),
         writes: true,
         write_bytes_per_s: Some(250e6),
+        parts: vec![
+            testing::need(100_000.0 / 7.0, 114_660.0),
+            Need { writes: true, ..testing::need(250e6, 1.0) },
+        ],
         ..testing::need(100_000.0 / 7.0, 114_660.0)
     }
 }

@@ -20,6 +20,8 @@ const ROWS_LINES_MAX: usize = 10;
 pub(super) const DIVIDED: &str = "~ and >= by division of the rate";
 /// Longest name of a target that is written out: four lines of a narrow terminal.
 const NAME_COLUMNS: usize = 64;
+/// Longest words of one of several needs: four lines of a narrow terminal have room for them beside a name.
+const NEED_COLUMNS: usize = 24;
 
 /// One need of a target, and what is said of it.
 #[derive(Debug, Clone, Copy)]
@@ -31,6 +33,8 @@ struct Need<'a> {
 #[derive(Debug, Clone, Copy)]
 enum Asked<'a> {
     Reads(&'a ReadVerdict),
+    /// One of several that the reads are the sum of.
+    Alone(&'a ReadVerdict),
     Checkpoint(&'a CheckpointVerdict),
 }
 
@@ -38,27 +42,33 @@ impl<'a> Need<'a> {
     fn all(summary: &'a Summary) -> Vec<Self> {
         let of_verdict = |of: &'a Verdict| {
             let reads = of.of_reads().map(Asked::Reads);
+            let alone = of.alone.iter().map(Asked::Alone);
             let checkpoints = of.checkpoints.iter().map(Asked::Checkpoint);
-            reads.into_iter().chain(checkpoints).map(move |asked| Self { of, asked })
+            reads.into_iter().chain(alone).chain(checkpoints).map(move |asked| Self { of, asked })
         };
         summary.verdicts.iter().flat_map(of_verdict).collect()
     }
 
     fn reads(&self) -> Option<&'a ReadVerdict> {
-        if let Asked::Reads(reads) = self.asked { Some(reads) } else { None }
+        match self.asked {
+            Asked::Reads(reads) | Asked::Alone(reads) => Some(reads),
+            Asked::Checkpoint(_) => None,
+        }
     }
 
-    /// The need in a word.
-    fn name(&self) -> &'static str {
+    /// The need in a word, or in its own words where it is one of several.
+    fn name(&self) -> String {
         match self.asked {
-            Asked::Reads(reads) => words::need::name(reads.asked),
-            Asked::Checkpoint(one) => words::checkpoint_verdict::part(one.part),
+            Asked::Reads(_) if !self.of.alone.is_empty() => "all at once".to_owned(),
+            Asked::Reads(reads) => words::need::name(reads.asked).to_owned(),
+            Asked::Alone(reads) => shortened(&reads.need, NEED_COLUMNS),
+            Asked::Checkpoint(one) => words::checkpoint_verdict::part(one.part).to_owned(),
         }
     }
 
     fn judgement(&self) -> Judgement {
         match self.asked {
-            Asked::Reads(reads) => reads.judgement,
+            Asked::Reads(reads) | Asked::Alone(reads) => reads.judgement,
             Asked::Checkpoint(one) => one.judgement,
         }
     }
@@ -69,14 +79,14 @@ impl<'a> Need<'a> {
 
     fn scope(&self) -> Option<&'a Scope> {
         match self.asked {
-            Asked::Reads(reads) => reads.scope.as_ref(),
+            Asked::Reads(reads) | Asked::Alone(reads) => reads.scope.as_ref(),
             Asked::Checkpoint(one) => Some(&one.scope),
         }
     }
 
     fn cell(&self) -> Option<&'a str> {
         match self.asked {
-            Asked::Reads(reads) => reads.cell.as_deref(),
+            Asked::Reads(reads) | Asked::Alone(reads) => reads.cell.as_deref(),
             Asked::Checkpoint(one) => Some(&one.cell),
         }
     }
@@ -84,7 +94,7 @@ impl<'a> Need<'a> {
     /// What decides, and the line, in one unit.
     fn measured(&self) -> Option<(Interval, f64)> {
         match self.asked {
-            Asked::Reads(reads) => reads.samples_per_s.zip(reads.line_samples_per_s),
+            Asked::Reads(reads) | Asked::Alone(reads) => reads.samples_per_s.zip(reads.line_samples_per_s),
             Asked::Checkpoint(one) => Some((checkpoint_bps(one)?, one.line_bps())),
         }
     }
@@ -93,11 +103,18 @@ impl<'a> Need<'a> {
     fn bps(&self, summary: &Summary) -> Option<(f64, f64)> {
         let (rate, _) = self.measured()?;
         let unit_bytes = match self.asked {
-            Asked::Reads(reads) => summary.cell(reads.cell.as_deref()?)?.line?.sample_bytes,
+            Asked::Reads(reads) | Asked::Alone(reads) => {
+                summary.cell(reads.cell.as_deref()?)?.line?.sample_bytes
+            }
             Asked::Checkpoint(_) => 1.0,
         };
         Some((rate.low * unit_bytes, rate.high * unit_bytes))
     }
+}
+
+/// Whether there is one thing that is asked of its target.
+fn is_one_need(verdict: &Verdict) -> bool {
+    verdict.checkpoints.is_empty() && verdict.alone.is_empty()
 }
 
 /// Bytes per second at which a checkpoint was written or read back, by the interval of its time.
@@ -122,11 +139,11 @@ fn grid(summary: &Summary, needs: &[Need<'_>]) -> Grid {
         .column(Column::name("verdict").short(""), |need| Some(need.word().to_owned()))
         .column(Column::name("target").short(""), |need| Some(shortened(&need.of.target, NAME_COLUMNS)));
     // Where reads are all that is asked for, nobody asks which need a row is of.
-    let reads_alone = summary.verdicts.iter().all(|verdict| verdict.checkpoints.is_empty());
+    let reads_alone = summary.verdicts.iter().all(is_one_need);
     let grid = if reads_alone {
         grid
     } else {
-        grid.column(Column::name("need").short(""), |need| Some(need.name().to_owned()))
+        grid.column(Column::name("need").short(""), |need| Some(need.name()))
     };
     let grid =
         grid.figure(&heading, |need| Some(rate_words(need.bps(summary)?, unit))).figure("of line", |need| {
@@ -231,7 +248,7 @@ pub(super) fn rows(summary: &Summary, screen: Screen) -> Vec<String> {
         shown += 1;
     }
     if shown < all {
-        let is_one_each = summary.verdicts.iter().all(|verdict| verdict.checkpoints.is_empty());
+        let is_one_each = summary.verdicts.iter().all(is_one_need);
         let what = if is_one_each { "more target" } else { "more need" };
         lines.push(format!("{:10}{}", "", feed::counted_noun((all - shown) as u64, what)));
     }

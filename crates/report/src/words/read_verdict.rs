@@ -54,6 +54,11 @@ pub(crate) fn reasons(of: &ReadVerdict) -> Vec<String> {
     clauses.chain(because(of)).chain(circumstances(of)).collect()
 }
 
+/// What one of several needs would be told by itself.
+pub(crate) fn alone(of: &ReadVerdict) -> String {
+    format!("{} alone {}{}", of.need, of.judgement.name(), interval_of(of, "its line"))
+}
+
 /// What the curve and the job say of a storage that falls short.
 fn because(of: &ReadVerdict) -> Vec<String> {
     // Of a storage that feeds nobody asks why.
@@ -85,7 +90,7 @@ fn main_clause(of: &ReadVerdict) -> String {
         Cause::Short { share, .. } => format!("{} short {at}", percent(*share)),
         Cause::Straddles { .. } => {
             let more = more_rounds(&of.cause).unwrap_or_default();
-            format!("interval straddles the line {at}{}; {more}", interval_of_line(of))
+            format!("interval straddles the line {at}{}; {more}", interval_of(of, "it"))
         }
         Cause::Changed { bps } => {
             format!("the storage changed across the line {at}: {}", before_and_after(*bps))
@@ -199,9 +204,9 @@ fn loader(of: &ReadVerdict) -> Option<String> {
 }
 
 /// `: 97 to 104 % of it`.
-fn interval_of_line(of: &ReadVerdict) -> String {
+fn interval_of(of: &ReadVerdict, of_line: &str) -> String {
     of.samples_per_s.zip(of.line_samples_per_s).map_or_else(String::new, |(interval, line)| {
-        format!(": {:.0} to {:.0} % of it", interval.low / line * 100.0, interval.high / line * 100.0)
+        format!(": {:.0} to {:.0} % of {of_line}", interval.low / line * 100.0, interval.high / line * 100.0)
     })
 }
 

@@ -1,11 +1,12 @@
 //! Several needs of one target: reads, and checkpoints in time.
 
 use analysis::{Summary, summarise};
-use record::{CheckpointNeed, Line, Rep, Role, RunRecord};
+use record::{CheckpointNeed, Line, Need, Rep, Role, RunRecord};
 use report::{Screen, markdown, terminal};
 
 use crate::answer::{assert_answer, at};
 use crate::json::object;
+use crate::records::golden;
 use crate::stored::stored;
 
 /// The golden record of checkpoints, whose bucket is asked for them in so many seconds.
@@ -64,6 +65,42 @@ fn each_need_has_a_row_a_reason_and_an_object() {
     let summary = summarise(&asked(1, alone));
     insta::assert_snapshot!("the_answer_of_checkpoints_alone", at(&summary, 100));
     assert_eq!(of_bucket(&summary)["verdict"], "STARVES");
+}
+
+/// The golden record, whose need is the sum of one of this share and of the rest.
+fn listed(share: f64) -> RunRecord {
+    let mut record = golden();
+    let sum = &mut record.run.need;
+    let bps = sum.samples_per_s.unwrap() * sum.sample_bytes.unwrap();
+    (sum.samples_per_s, sum.sample_bytes, sum.bytes_per_s) = (None, None, Some(bps));
+    (sum.accelerators, sum.count) = (0, None);
+    let part = |label: &str, share: f64| Need {
+        label: label.to_owned(),
+        bytes_per_s: Some(bps * share),
+        ..sum.clone()
+    };
+    let parts = vec![part("8 x h100 resnet50", share), part("tokens of the larger job", 1.0 - share)];
+    sum.label = format!("{} and {}", parts[0].label, parts[1].label);
+    sum.parts = parts;
+    record
+}
+
+#[test]
+fn each_of_several_needs_has_a_row_by_itself() {
+    let summary = summarise(&listed(0.3));
+    insta::assert_snapshot!("the_answer_of_several_needs", at(&summary, 100));
+    insta::assert_snapshot!("the_answer_of_several_needs_narrow", at(&summary, 72));
+    let object = object(&summary);
+    let verdict = &object["verdicts"][0];
+    let told = verdict["alone"].as_array().unwrap();
+    assert_eq!(told[0]["need"], "8 x h100 resnet50");
+    assert_eq!(told.len(), 2);
+    let page = markdown(&summary);
+    for one in &summary.verdicts[0].alone {
+        let word = format!("{} alone {}", one.need, one.judgement.name());
+        assert!(page.contains(&word), "{word}\n{page}");
+    }
+    assert_answer(&listed(0.5));
 }
 
 #[test]

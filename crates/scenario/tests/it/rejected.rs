@@ -274,6 +274,8 @@ fn several_needs() {
         let text = format!("version = 1\nneed = {needs}\n{disk}\n");
         writeln!(shown, "{}\n{}\n", refusal(&text, &[], |_| ()), "-".repeat(60)).unwrap();
     }
+    let many = vec!["{ rate = \"1 MB/s\" }"; feed::NEEDS_MAX + 1].join(", ");
+    writeln!(shown, "{}", refusal(&format!("version = 1\nneed = [{many}]\n{disk}\n"), &[], |_| ())).unwrap();
     let jobs = "version = 1\nneed = [\"8xh100:resnet50\", \"8xh100:unet3d\"]\nload.mode = \"training\"\n";
     writeln!(shown, "{}", refusal(&format!("{jobs}{disk}\n"), &[], |_| ())).unwrap();
     insta::assert_snapshot!(shown);

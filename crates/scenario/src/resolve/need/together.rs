@@ -1,6 +1,6 @@
 //! What several needs of one storage must agree on, so that they have one line.
 
-use feed::Need;
+use feed::{NEEDS_MAX, Need};
 
 use crate::diagnostic::{Problem, Span};
 use crate::words::Mode;
@@ -15,6 +15,10 @@ pub(super) fn refuse(written: &Needs, needs: &[Need], mode: Option<(Mode, Option
         rest.iter().find(|other| differ(first.0, other.0)).map(|other| (*first, *other))
     };
     let mut refused = Vec::new();
+    if let Some(item) = written.0.get(NEEDS_MAX) {
+        let problem = Problem::new(format!("more than {NEEDS_MAX} needs at once"));
+        refused.push(problem.at(item.span, "one more").help("add up the rates of what is alike"));
+    }
     // The line is drawn once. A share of one need would else be a share of another.
     if let Some(((first, at), (other, place))) = apart(&|a, b| (a.utilization - b.utilization).abs() > 1e-9) {
         let problem = Problem::new("needs of one storage have one line, and these draw it differently");
