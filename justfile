@@ -94,6 +94,15 @@ miri:
         CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(rustc +nightly --print sysroot)/bin/cargo-miri runner" \
         cargo +nightly miri test --package backend --lib
 
+# The tests of rings, maps, sockets and of what drives them, with `address` or `thread` for a sanitizer: nightly Rust builds its
+# standard library with it too, of its component `rust-src`. Left out are the two tests that take from their process what a sanitizer
+# needs, its signals and its address space; and examples in documentation, which do not link.
+sanitized SANITIZER:
+    RUSTFLAGS="-Zsanitizer={{SANITIZER}}" CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="timeout --kill-after=10 1800" \
+        cargo +nightly test -Zbuild-std --target x86_64-unknown-linux-gnu --target-dir target/sanitized-{{SANITIZER}} \
+        --package backend --package backend-file --package backend-net --package engine --lib --tests -- \
+        --skip address_space_is_short --skip too_little_address_space_is_named --skip ends_the_process_as_it_always_did
+
 # Longer proofs, as every night plays them: all, or those that are named (see `.ci/nightly`).
 nightly *PARTS:
     .ci/nightly {{PARTS}}

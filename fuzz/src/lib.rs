@@ -19,7 +19,8 @@ pub use shards::shards;
 
 /// A scenario file of any content is a plan's beginning or a list of mistakes, never a panic.
 pub fn scenario(text: &[u8]) {
-    let Ok(text) = str::from_utf8(text) else { return };
+    // As much of it as is text.
+    let text = text.utf8_chunks().next().map_or("", |chunk| chunk.valid());
     let source = ::scenario::Source { name: "fuzz.toml".to_owned(), text: text.to_owned() };
     let _ = ::scenario::parse(&source, &[]);
 }

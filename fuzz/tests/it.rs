@@ -1,4 +1,6 @@
 //! What fuzzers found worth keeping: every committed input once more, without a fuzzer.
+//!
+//! Shards and compressed ones whose checksums no fuzzer could have guessed end there; `fuzz/run`, which takes any, begins with them.
 
 use std::path::Path;
 

@@ -98,6 +98,6 @@ pub use verdict::sizing::{
 };
 pub use verdict::tiers::{BelowKnown, CacheBelow, CacheTier, NamesKnown, PageCacheKnown, TierKnown};
 pub use verdict::{
-    Cause, ClearsOtherwise, Condition, NoLine, NoVerdict, NothingMeasured, Played, Unjudged, Unreached,
-    Verdict, WayApart,
+    AloneVerdict, Cause, ClearsOtherwise, Condition, NoLine, NoVerdict, NothingMeasured, Played, Unjudged,
+    Unreached, Verdict, WayApart,
 };

@@ -45,7 +45,7 @@ use crate::summary::note::Note;
 use crate::summary::quantiles::PercentileCurve;
 use crate::verdict::sizing::Sizing;
 use crate::verdict::tiers::{self, CacheTier};
-use crate::verdict::{Judged, Source, Unjudged, Verdict, judge_alone, rests_on};
+use crate::verdict::{Judged, Source, Unjudged, Verdict, rests_on};
 
 /// Everything a report needs.
 #[derive(Debug, Clone, PartialEq)]
@@ -172,8 +172,7 @@ pub fn summarise(record: &RunRecord) -> Summary {
     let (panels, predictions) = prediction::curves(record, &all);
     let source =
         Source { record, lines: &lines, ranks: of_ranks, cells, panels: &panels, checkpoints: &checkpoints };
-    let mut judged = Judged::of(&source);
-    judge_alone(of_each, &mut judged.verdicts);
+    let judged = Judged::of(&source);
     // After the verdicts: of the cells of one target and engine the judged one has the curve.
     let percentiles = quantiles::curves(&source, &judged);
     let not_tested = coverage::of_run(&source, &judged);

@@ -28,7 +28,7 @@ use crate::verdict::read_verdict::ReadVerdict;
 use crate::verdict::scope::Scope;
 
 pub(crate) use against::judged;
-pub(crate) use alone::judge_alone;
+pub use alone::AloneVerdict;
 pub use cause::{Cause, NoLine, NothingMeasured};
 pub use conditions::Condition;
 pub(crate) use decision::narrower;
@@ -49,9 +49,6 @@ pub struct Verdict {
     pub demo: bool,
     /// Its reads; absent where the need asks for none.
     pub reads: Option<ReadVerdict>,
-    /// What each need of a list would be told by itself, in their order: the reads above are of all at once. Empty where one rate is
-    /// asked for, and without what only all together were measured for.
-    pub alone: Vec<ReadVerdict>,
     /// Its checkpoints, part by part; empty where the need asks for none, and where they are written elsewhere.
     pub checkpoints: Vec<CheckpointVerdict>,
 }

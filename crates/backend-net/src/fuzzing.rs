@@ -17,7 +17,8 @@ pub fn feed<P: Protocol>(protocol: P, ops: &[Op], bytes: &[u8]) {
     let count = ops.len() as u32;
     let Ok(arena) = Arena::new(count, READ_BYTES as u32) else { return };
     let mut conn = Conn::new(0, protocol.pipelines(), READ_BYTES);
-    let mut all = Ops::new(protocol, count);
+    // Known beforehand, so that inputs may hold it.
+    let mut all = Ops::numbered_from(1, protocol, count);
     for ((token, op), buf) in (0..).zip(ops).zip(arena.buffers()) {
         if let Ok(task) = all.protocol.task(*op) {
             assert!(all.start(token, task, buf, 1).is_ok(), "there is room for each");

@@ -70,12 +70,14 @@ pub(crate) struct Ops<P: Protocol> {
 
 impl<P: Protocol> Ops<P> {
     pub(crate) fn new(protocol: P, depth: u32) -> Self {
+        // A number that another process used a moment ago may still be known to the server.
+        Self::numbered_from(RandomState::new().build_hasher().finish() as u32, protocol, depth)
+    }
+
+    /// The same whose messages are numbered from `sequence`.
+    pub(crate) fn numbered_from(sequence: u32, protocol: P, depth: u32) -> Self {
         let parts_max = protocol.parts_max().max(1);
         let slots = depth.saturating_mul(parts_max).max(1);
-        // A number that another process used a moment ago may still be known to the server.
-        let mut random = RandomState::new().build_hasher();
-        random.write_u32(slots);
-        let sequence = if cfg!(fuzzing) { 1 } else { random.finish() as u32 };
         Self {
             phases: protocol.phases(),
             protocol,

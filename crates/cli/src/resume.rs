@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use analysis::MoreRounds;
 use anyhow::Context as _;
 use plan::Plan;
-use record::{Environment, Line, NotRun, Redactor, Rep, Run, RunRecord, SCENARIO_FILE, Target};
+use record::{Elsewhere, Line, NotRun, Redactor, Rep, Run, RunRecord, SCENARIO_FILE, Segment, Target};
 
 use crate::cost;
 use crate::exit::Failure;
@@ -19,6 +19,8 @@ pub(crate) struct Interrupted {
     pub(crate) record: RunRecord,
     /// The rounds that are added, where the run came to its end.
     pub(crate) more: Option<MoreRounds>,
+    /// Whether it is gone on with elsewhere too.
+    pub(crate) anyway: bool,
 }
 
 impl Interrupted {
@@ -100,36 +102,38 @@ pub(crate) fn refuse_other_scenario(
 ) -> Result<(), Failure> {
     let path = interrupted.folder.join(SCENARIO_FILE);
     let was = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
-    if was == redactor.text(text) { Ok(()) } else { Err(changed(&interrupted.record.run, "the scenario")) }
+    if was == redactor.text(text) {
+        return Ok(());
+    }
+    Err(changed(&interrupted.record.run, "the scenario", NEW_RUN))
 }
 
-/// Refuses to go on where the data, the storage, the machine or feedline changed: the figures would not be of one run.
+/// Refuses to go on where the plan, the data or the storage changed: the figures would not be of one run. Where what measures is
+/// another, it is gone on with if that was said, and nothing is judged by it.
 pub(crate) fn refuse_other(
-    record: &RunRecord,
+    interrupted: &Interrupted,
     now: &Run,
-    env: &Environment,
+    segment: &Segment,
     redactor: &Redactor,
 ) -> Result<(), Failure> {
-    let (was, before) = (&record.run, &record.env);
+    let RunRecord { run: was, env, .. } = &interrupted.record;
     let now = &record::redacted(redactor, now)?;
-    let machine = |env: &Environment| (env.machine.clone(), env.cpu_model.clone(), env.memory_bytes.clone());
-    // A container with fewer cores is another client, and its ceiling another one.
-    let limits = |env: &Environment| {
-        (env.cores_usable.clone(), env.cgroup_cpu_cores.clone(), env.cgroup_memory_bytes.clone())
-    };
     let differs = [
         ("the plan", was.plan_hash != now.plan_hash || was.cells != now.cells || was.measure != now.measure),
-        ("the need", was.need != now.need),
+        ("the need", !was.need.is_same(&now.need)),
         ("the data", fingerprints(was) != fingerprints(now)),
         ("the storage", storages(was) != storages(now)),
-        ("feedline itself", was.tool != now.tool),
-        ("the machine", machine(before) != machine(env)),
-        ("what this process may use of it", limits(before) != limits(env)),
-        ("the kernel", before.kernel != env.kernel),
     ];
     let differs: Vec<&str> =
         differs.into_iter().filter_map(|(what, differs)| differs.then_some(what)).collect();
-    if differs.is_empty() { Ok(()) } else { Err(changed(was, &differs.join(", "))) }
+    if !differs.is_empty() {
+        return Err(changed(was, &differs.join(", "), NEW_RUN));
+    }
+    let elsewhere: Vec<&str> = segment.elsewhere(was, env).into_iter().map(Elsewhere::name).collect();
+    if elsewhere.is_empty() || interrupted.anyway {
+        return Ok(());
+    }
+    Err(changed(was, &elsewhere.join(", "), "run it anew, or add --anyway: its verdicts are then UNCERTAIN"))
 }
 
 /// Refuses a record to which another process has added since it was read: what it made would be made twice.
@@ -141,10 +145,11 @@ pub(crate) fn refuse_grown(folder: &Path, read: &RunRecord) -> Result<(), Failur
     Err(refused(folder, "was written to meanwhile", "look at it, and go on with it once more"))
 }
 
-fn changed(run: &Run, what: &str) -> Failure {
+const NEW_RUN: &str = "run it anew; what was measured stays in its record";
+
+fn changed(run: &Run, what: &str, hint: &str) -> Failure {
     Failure::usage(format!(
-        "error: the run `{}` cannot be gone on with: {what} changed since it began\n  hint: run it anew; what was measured stays \
-         in its record",
+        "error: the run `{}` cannot be gone on with: {what} changed since it began\n  hint: {hint}",
         run.run_id,
     ))
 }

@@ -225,10 +225,11 @@ impl<'a> Session<'a> {
     ) -> Result<Self, Failure> {
         let env = environment::capture();
         let now = described(ready, keep_names, 1);
-        resume::refuse_other(&interrupted.record, &now, &env, &redactor(keep_names))?;
         let at_ns = interrupted.at_ns();
-        let segment = Segment { started: now.started, at_ns, command: now.command, env };
-        let Interrupted { folder, record, more } = interrupted;
+        let (started, command, tool) = (now.started.clone(), now.command.clone(), Some(now.tool.clone()));
+        let segment = Segment { started, at_ns, command, env, tool };
+        resume::refuse_other(&interrupted, &now, &segment, &redactor(keep_names))?;
+        let Interrupted { folder, record, more, anyway: _ } = interrupted;
         let writer = RunWriter::reopen(&folder, &segment, redactor(keep_names))?;
         resume::refuse_grown(&folder, &record)?;
         let RunRecord { run, env, lines, mut segments, .. } = record;

@@ -119,8 +119,12 @@ fn need(need: &feed::Need) -> Need {
         checkpoint: need.checkpoint.as_ref().map(checkpoint_need),
         writes: need.writes,
         write_bytes_per_s: need.write_bps,
-        parts: need.parts.iter().map(self::need).collect(),
+        parts: need.parts.iter().map(part).collect(),
     }
+}
+
+fn part(part: &feed::Part) -> record::NeedPart {
+    record::NeedPart { label: part.label.clone(), bytes_per_s: part.bytes_per_s }
 }
 
 fn checkpoint_need(need: &feed::CheckpointNeed) -> record::CheckpointNeed {

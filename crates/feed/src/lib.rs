@@ -27,7 +27,7 @@ mod words;
 pub use checkpoint::{CheckpointModel, CheckpointNeed, HostShare, SaveKind};
 pub use compared::{Compared, MayDiffer};
 pub use loader::{Curve, Fetchers, Loader, Side};
-pub use need::{Demand, Hold, NEEDS_MAX, Need, Scope};
+pub use need::{Demand, Hold, NEEDS_MAX, Need, Part, Scope};
 pub use plain::{plain, steers, typed_word};
 pub use profile::{PROFILES, Profile, Provenance, UTILIZATION_DEFAULT};
 pub use sheet::Sheet;

@@ -52,9 +52,17 @@ pub enum Scope {
 
 crate::words!(Scope { Cluster = "cluster", Host = "host" });
 
-/// Most needs that are asked for at once.
-// Each is judged by itself too, which takes as long as judging all of them.
+/// Most needs that are asked for at once: each is told by itself too.
 pub const NEEDS_MAX: usize = 16;
+
+/// One of the rates that are asked for at once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// As [`Need::label`].
+    pub label: String,
+    /// Bytes per second of this client at a utilization of 1.00: of reads those of the workload's own samples.
+    pub bytes_per_s: f64,
+}
 
 /// What the accelerators behind one client consume, and where the line is drawn.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,8 +109,9 @@ pub struct Need {
     /// Bytes per second that this client has to write at a utilization of 1.00 while it reads; `None` where reads, or writes, are
     /// all that is asked for.
     pub write_bps: Option<f64>,
-    /// The needs that this one is the sum of, in the order in which they were listed; empty where it is one.
-    pub parts: Vec<Need>,
+    /// The rates that this one is the sum of, in the order in which they were listed. Empty where it is one, and where some are of
+    /// reads and some of writes.
+    pub parts: Vec<Part>,
 }
 
 impl Need {

@@ -34,4 +34,10 @@ mod tests {
         assert_eq!(plain("a\u{1b}[2J\u{202e}b\r\n\u{9b}\u{2066}\u{200f}\u{2028}\u{7f}"), "a [2J b       ");
         assert_eq!(plain("\u{e9}t\u{e9} \u{2013} 4 \u{b5}s"), "\u{e9}t\u{e9} \u{2013} 4 \u{b5}s");
     }
+
+    #[test]
+    fn a_word_that_a_shell_would_take_apart_stands_in_quotes() {
+        let words = ["a-_./:=,+%@9", "", "a b", "it's", "~", "$x"];
+        assert_eq!(words.map(typed_word), ["a-_./:=,+%@9", "''", "'a b'", "'it'\\''s'", "'~'", "'$x'"]);
+    }
 }

@@ -9,7 +9,7 @@ pub use error::{COUNT_MAX, NeedError};
 use crate::formula;
 use crate::profile::{self, Profile, UTILIZATION_DEFAULT};
 use crate::units::{format_bps, format_count, format_duration_ns, format_short};
-use crate::{CheckpointNeed, Demand, Hold, Need, Scope};
+use crate::{CheckpointNeed, Demand, Flow, Need, Part, Scope};
 
 // Records keep it as the source of a need, and reports print it beside MLPerf's rounds: it must read as a
 // source.
@@ -230,13 +230,21 @@ impl Need {
     /// # Errors
     /// [`NeedError`] for a sum that no machine could have.
     pub fn together(needs: Vec<Self>) -> Result<Option<Self>, NeedError> {
+        let rates = needs.iter().filter(|need| need.asks_rate());
+        let part = |need: &Self| Part {
+            label: need.label.clone(),
+            bytes_per_s: need.read_bps() + need.written_bps(),
+        };
+        let parts: Vec<Part> = rates.map(part).collect();
         let mut needs = needs.into_iter();
-        needs.next().map(|first| needs.try_fold(first, Self::beside)).transpose()
+        let sum = needs.next().map(|first| needs.try_fold(first, Self::beside)).transpose()?;
+        let is_told_apart = |sum: &Self| sum.flow() != Flow::Both;
+        let parts = if parts.len() > 1 { parts } else { Vec::new() };
+        Ok(sum.map(|sum| if is_told_apart(&sum) { Self { parts, ..sum } } else { sum }))
     }
 
     fn beside(self, other: Self) -> Result<Self, NeedError> {
         let label = format!("{} and {}", self.label, other.label);
-        let parts = self.parts_beside(&other);
         let (read_bps, write_bps) =
             (self.read_bps() + other.read_bps(), self.written_bps() + other.written_bps());
         // What reads knows its samples and accelerators; what asks for no rate knows no utilization.
@@ -266,22 +274,11 @@ impl Need {
             // The narrower one: what is said of a host is no word on the cluster.
             scope: if other.scope == Scope::Host { Scope::Host } else { own.scope },
             checkpoint,
-            writes: read_bps == 0.0 && write_bps > 0.0,
             write_bps: (read_bps > 0.0 && write_bps > 0.0).then_some(write_bps),
-            parts,
             ..own
         };
         plausible::check_host(&mut sum)?;
         Ok(sum)
-    }
-
-    /// The needs that this one and `other` are the sum of. Several that read keep their bytes, as their sum does.
-    fn parts_beside(&self, other: &Self) -> Vec<Self> {
-        let holds_bytes = self.read_bps() > 0.0 && other.read_bps() > 0.0;
-        let mut parts = if self.parts.is_empty() { vec![self.clone()] } else { self.parts.clone() };
-        parts.push(other.clone());
-        let kept = |part: Self| if holds_bytes { part.holding(Hold::Bytes) } else { part };
-        parts.into_iter().map(kept).collect()
     }
 
     /// What was remarked on, without what was of the host: it carries more than this part.

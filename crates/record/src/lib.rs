@@ -48,9 +48,9 @@ pub use merge::{Merged, RankRecord, differences, end_of_all, head_of_all, merge,
 pub use reader::{ReadError, RunRecord, read_run};
 pub use redact::Redactor;
 pub use run::{
-    AxisWords, Cell, Dataset, Emulation, Fact, Gate, Margin, Measure, Member, Need, Pace, Proof, RANKS_MAX,
-    READ_WHOLE, Run, Segment, Skipped, Target, Team, Tool, Training, Variant, asked, plain_name, run_id,
-    typed,
+    AxisWords, Cell, Dataset, Elsewhere, Emulation, Fact, Gate, Margin, Measure, Member, Need, NeedPart,
+    Pace, Proof, RANKS_MAX, READ_WHOLE, Run, Segment, Skipped, Target, Team, Tool, Training, Variant, asked,
+    plain_name, run_id, typed,
 };
 pub use thresholds::Thresholds;
 pub use trained::{Trained, TrainedAccelerator, TrainedStep};

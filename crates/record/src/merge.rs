@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    End, Format, Interval, Line, Need, NotRun, RecordedIntervals, RepIntervals, Role, Run, RunRecord, Team,
+    End, Format, Interval, Line, Need, NeedPart, NotRun, RecordedIntervals, RepIntervals, Role, Run,
+    RunRecord, Team,
 };
 use crate::{HistogramSum, encode};
 
@@ -196,9 +197,13 @@ fn need(of_one: &Need, ranks: u32, machines: u32) -> Need {
         count: of_one.count.map(|count| if of_one.hosts == 1 { count.saturating_mul(ranks) } else { count }),
         loader_depth: of_one.loader_depth.map(|depth| depth.saturating_mul(ranks)),
         hosts: if is_whole { 1 } else { of_one.hosts },
-        parts: of_one.parts.iter().map(|part| need(part, ranks, machines)).collect(),
+        parts: of_one.parts.iter().map(|part| of_all(part, times)).collect(),
         ..of_one.clone()
     }
+}
+
+fn of_all(part: &NeedPart, times: f64) -> NeedPart {
+    NeedPart { bytes_per_s: part.bytes_per_s * times, ..part.clone() }
 }
 
 /// Every line but the ends, and an end for all.

@@ -183,9 +183,28 @@ pub struct Need {
     /// Bytes per second that are written beside reads, at full utilization; absent where nobody asks, and before format 1.12.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_bytes_per_s: Option<f64>,
-    /// The needs that this one is the sum of, in the order in which they were listed; empty where it is one, and before format 1.16.
+    /// The rates that this one is the sum of, in the order in which they were listed. Empty where it is one, where some are of
+    /// reads and some of writes, and before format 1.16.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub parts: Vec<Need>,
+    pub parts: Vec<NeedPart>,
+}
+
+impl Need {
+    /// Whether both ask for the same; one that does not say what it is the sum of may be the sum of the other's parts.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let whole = |need: &Self| Self { parts: Vec::new(), ..need.clone() };
+        let says = self.parts.is_empty() || other.parts.is_empty() || self.parts == other.parts;
+        says && whole(self) == whole(other)
+    }
+}
+
+/// One of the rates that a need is the sum of.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct NeedPart {
+    /// `8 x h100 resnet50`.
+    pub label: String,
+    /// Bytes per second at full utilization.
+    pub bytes_per_s: f64,
 }
 
 /// One dataset as it was when the run began.
@@ -577,7 +596,49 @@ pub struct Segment {
     pub command: Vec<String>,
     /// The machine as it was then.
     pub env: Environment,
+    /// What went on with it; absent before format 1.16, when no other could.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<Tool>,
 }
+
+impl Segment {
+    /// What is another than when `run` began on `env`, in the order of [`Elsewhere`]; empty where all is as it was.
+    pub fn elsewhere(&self, run: &Run, env: &Environment) -> Vec<Elsewhere> {
+        let machine =
+            |env: &Environment| (env.machine.clone(), env.cpu_model.clone(), env.memory_bytes.clone());
+        // A container with fewer cores is another client, and its ceiling another one.
+        let limits = |env: &Environment| {
+            (env.cores_usable.clone(), env.cgroup_cpu_cores.clone(), env.cgroup_memory_bytes.clone())
+        };
+        let differs = [
+            (Elsewhere::Tool, self.tool.as_ref().is_some_and(|tool| *tool != run.tool)),
+            (Elsewhere::Machine, machine(&self.env) != machine(env)),
+            (Elsewhere::Limits, limits(&self.env) != limits(env)),
+            (Elsewhere::Kernel, self.env.kernel != env.kernel),
+        ];
+        differs.into_iter().filter_map(|(what, differs)| differs.then_some(what)).collect()
+    }
+}
+
+/// What measures a run, and is another where the run was gone on with elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Elsewhere {
+    /// Version, commit or profile of feedline.
+    Tool,
+    /// The machine: its name, its processors, its memory.
+    Machine,
+    /// Processors and memory that the process may use.
+    Limits,
+    /// The kernel.
+    Kernel,
+}
+
+feed::words!(Elsewhere {
+    Tool = "feedline itself",
+    Machine = "the machine",
+    Limits = "what this process may use of it",
+    Kernel = "the kernel",
+});
 
 /// Characters of the scenario's name in a run's name.
 // A folder is named after it, and 255 bytes are what file systems allow for the name and what tools put

@@ -4,8 +4,8 @@
 //! version; what one means does not change. A key whose value is not known is there, and `null`.
 
 use analysis::{
-    CacheBelow, CellSummary, CheckpointVerdict, Edge, Figures, Full, LineAt, LoadScope, Measurement, Proof,
-    Rate, ReadVerdict, RegressionResult, Scaled, Sizing, Summary, Unjudged, Verdict,
+    AloneVerdict, CacheBelow, CellSummary, CheckpointVerdict, Edge, Figures, Full, LineAt, LoadScope,
+    Measurement, Proof, Rate, ReadVerdict, RegressionResult, Scaled, Sizing, Summary, Unjudged, Verdict,
 };
 use feed::Interval;
 use record::axis::{self, alike};
@@ -161,8 +161,9 @@ struct VerdictObject<'a> {
     unreached: Vec<String>,
     /// What is said of each need: what is read or written, then the parts of checkpoints.
     needs: Vec<NeedVerdictObject<'a>>,
-    /// What each rate of a list of needs would be told by itself, in their order; empty where one is asked for.
-    alone: Vec<NeedVerdictObject<'a>>,
+    /// What each rate of a list of needs would be told by itself, in bytes; empty where one is asked for, and where some are of reads
+    /// and some of writes.
+    alone: Vec<AloneObject<'a>>,
     /// What the verdict on reads is about; null where nothing was measured or no reads are asked for, and for a DEMO. This and
     /// what follows is of reads.
     scope: Option<ScopeObject>,
@@ -187,8 +188,8 @@ struct VerdictObject<'a> {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 struct NeedVerdictObject<'a> {
-    /// Which: `reads`, `writes`, or the `mix` of both at once; `write` or `restore` of checkpoints. In `alone` its words.
-    need: &'a str,
+    /// Which: `reads`, `writes`, or the `mix` of both at once; `write` or `restore` of checkpoints.
+    need: &'static str,
     /// The verdict on it.
     verdict: Word,
     /// The verdict in a sentence.
@@ -197,6 +198,24 @@ struct NeedVerdictObject<'a> {
     cell: Option<&'a str>,
     /// Times of checkpoints; null for reads.
     checkpoint: Option<TimesObject>,
+}
+
+/// What one rate of a list would be told by itself, by the cell that decides on all at once.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+struct AloneObject<'a> {
+    /// The need in words.
+    need: &'a str,
+    /// The verdict on it.
+    verdict: Word,
+    /// The verdict in a sentence.
+    sentence: String,
+    /// Its line, bytes per second.
+    line_bytes_per_s: f64,
+    /// The lower end of what was measured, by this line.
+    of_line_low: f64,
+    /// The upper end.
+    of_line_high: f64,
 }
 
 /// How long checkpoints take.
@@ -538,7 +557,11 @@ impl<'a> VerdictObject<'a> {
             why: words::verdict::reasons(verdict),
             unreached: unreached.map(words::read_verdict::unreached).collect(),
             needs: NeedVerdictObject::all(verdict),
-            alone: verdict.alone.iter().map(|one| NeedVerdictObject::of(verdict, &one.need, one)).collect(),
+            alone: reads
+                .into_iter()
+                .flat_map(|reads| &reads.alone)
+                .map(|one| AloneObject::of(verdict, one))
+                .collect(),
             scope: reads.and_then(|reads| reads.scope.as_ref()).map(ScopeObject::of),
             line_samples_per_s: reads.and_then(|reads| reads.line_samples_per_s),
             // No more than the need: what the storage would feed beyond was not played.
@@ -551,19 +574,28 @@ impl<'a> VerdictObject<'a> {
     }
 }
 
-impl<'a> NeedVerdictObject<'a> {
-    fn of(verdict: &Verdict, need: &'a str, reads: &'a ReadVerdict) -> Self {
+impl<'a> AloneObject<'a> {
+    fn of(verdict: &Verdict, one: &'a AloneVerdict) -> Self {
         Self {
-            need,
+            need: &one.need,
+            verdict: Word::of(verdict.demo, one.judgement),
+            sentence: words::read_verdict::alone(one),
+            line_bytes_per_s: one.line_bps,
+            of_line_low: one.of_line.low,
+            of_line_high: one.of_line.high,
+        }
+    }
+}
+
+impl<'a> NeedVerdictObject<'a> {
+    fn all(verdict: &'a Verdict) -> Vec<Self> {
+        let of_reads = |reads: &'a ReadVerdict| Self {
+            need: words::need::name(reads.asked),
             verdict: Word::of(verdict.demo, reads.judgement),
             sentence: words::read_verdict::sentence(reads),
             cell: reads.cell.as_deref(),
             checkpoint: None,
-        }
-    }
-
-    fn all(verdict: &'a Verdict) -> Vec<Self> {
-        let of_reads = |reads: &'a ReadVerdict| Self::of(verdict, words::need::name(reads.asked), reads);
+        };
         let of_checkpoint = |one: &'a CheckpointVerdict| Self {
             need: words::checkpoint_verdict::part(one.part),
             verdict: Word::of(verdict.demo, one.judgement),

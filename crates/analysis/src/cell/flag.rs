@@ -5,6 +5,7 @@ mod gravity;
 use std::collections::BTreeMap;
 
 use feed::Flow;
+use record::Elsewhere;
 
 use crate::cell::crowd::Crowd;
 use crate::cell::gap::Gap;
@@ -149,6 +150,8 @@ pub enum Flag {
     },
     /// The files were no longer the same after the run.
     DatasetChanged,
+    /// Repetitions were made as the run was gone on with elsewhere: this was another than as it began.
+    GoneOnElsewhere(Vec<Elsewhere>),
     /// Whether they were is not known.
     NotLookedAt {
         /// Why.
@@ -464,6 +467,7 @@ impl Flag {
             | Self::FewTurns { .. }
             | Self::FewSteps { .. }
             | Self::DatasetChanged
+            | Self::GoneOnElsewhere(_)
             | Self::NotLookedAt { .. }
             | Self::OfferedLess { .. }
             | Self::NotFromStorage { compresses: false, .. }

@@ -1,6 +1,8 @@
 //! The need of the record as a feed line for each cell.
 
-use feed::{CheckpointNeed, Demand, Flow, Hold, Need, Provenance, SaveKind, Scope, Words as _};
+use feed::{
+    CheckpointNeed, Demand, Flow, Hold, NEEDS_MAX, Need, Part, Provenance, SaveKind, Scope, Words as _,
+};
 
 /// The line of one cell, from the need and the cell's own sample size.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -96,8 +98,13 @@ pub(crate) fn of_record(need: &record::Need) -> Result<Need, NoNeed> {
         checkpoint,
         writes: need.writes,
         write_bps: need.write_bytes_per_s,
-        parts: need.parts.iter().map(of_record).collect::<Result<_, _>>()?,
+        parts: need.parts.iter().take(NEEDS_MAX).filter_map(part).collect(),
     })
+}
+
+/// A rate of several; `None` where it is none.
+fn part(part: &record::NeedPart) -> Option<Part> {
+    positive(part.bytes_per_s).then(|| Part { label: part.label.clone(), bytes_per_s: part.bytes_per_s })
 }
 
 /// What checkpoints ask for; an error where the record holds no time or no bytes of them.

@@ -215,6 +215,7 @@ mod tests {
             at_ns: 23_000_000_000,
             command: Vec::new(),
             env: record.env.clone(),
+            tool: None,
         });
         assert!(width(&record) > undisturbed * 1.05, "{} {undisturbed}", width(&record));
     }

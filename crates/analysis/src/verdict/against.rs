@@ -93,6 +93,7 @@ pub(super) fn unfounded(source: &Source<'_>, target: &str, chosen: Option<&CellS
         unreached: Vec::new(),
         clears: None,
         slow: None,
+        alone: Vec::new(),
         cause: Cause::NothingMeasured(nothing_measured(source, target)),
     }
 }

@@ -1,97 +1,152 @@
-//! Each need of a list by itself.
+//! Each of several rates by itself.
 
-use record::{Need, Run, RunRecord};
+use feed::{Demand, Interval, Judgement, Need};
 
-use super::Verdict;
+use super::against::judged;
+use super::cause::Cause;
+use super::decision::narrower;
+use super::read_verdict::ReadVerdict;
+use super::source::Source;
+use crate::cell::cell_summary::{CellSummary, Measurement};
 
-/// Adds to the verdicts on all that is asked for at once what each need would be told if it alone were asked for.
+/// What one of several rates would be told if it alone were asked for: a storage that starves two jobs may feed either.
 ///
-/// A storage that does not do for two jobs may do for one of them. Where both read and write, what did both at once says nothing of
-/// either alone: such a need is told what cells of its own kind say, and nothing without any.
-pub(crate) fn judge_alone(record: &RunRecord, verdicts: &mut [Verdict]) {
-    let asks_rate = |need: &&Need| need.samples_per_s.or(need.bytes_per_s).is_some();
-    let parts: Vec<&Need> = record.run.need.parts.iter().filter(asks_rate).take(feed::NEEDS_MAX).collect();
-    if parts.len() < 2 {
-        return;
-    }
-    let judged = verdicts.iter().any(|verdict| !verdict.demo);
-    for part in parts.into_iter().filter(|_| judged) {
-        // The same record with another need: whatever a verdict takes into account it takes into account here.
-        let run = Run { need: Need { parts: Vec::new(), ..part.clone() }, ..record.run.clone() };
-        let of_part = crate::summarise(&RunRecord { run, ..record.clone() });
-        for one in of_part.verdicts {
-            let Some(reads) = one.reads.filter(|reads| reads.samples_per_s.is_some()) else { continue };
-            if let Some(verdict) = verdicts.iter_mut().find(|all| all.target == one.target && !all.demo) {
-                verdict.alone.push(reads);
-            }
+/// It is a rate of bytes, whatever the samples are, since bytes are what is added up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AloneVerdict {
+    /// Its need in words.
+    pub need: String,
+    /// Bytes per second that it asks for at the utilization target.
+    pub line_bps: f64,
+    /// What the deciding cell of all of them reaches, by this line.
+    pub of_line: Interval,
+    /// The judgement.
+    pub judgement: Judgement,
+}
+
+/// What each rate of the need is told by the cell on which the verdict on all at once rests. Empty where that rests on no figures.
+pub(super) fn of_all(source: &Source<'_>, cell: &CellSummary, all: &ReadVerdict) -> Vec<AloneVerdict> {
+    let Ok(need @ Need { demand: Demand::Bytes { per_s, .. }, .. }) = source.cells.need else {
+        return Vec::new();
+    };
+    let Some((rate, line)) = all.samples_per_s.zip(cell.line) else { return Vec::new() };
+    let told = |part: &feed::Part| {
+        let share = part.bytes_per_s / per_s;
+        let of_line = |samples_per_s: f64| samples_per_s / (line.samples_per_s * share);
+        AloneVerdict {
+            need: part.label.clone(),
+            line_bps: line.bps * share,
+            of_line: Interval { low: of_line(rate.low), mean: of_line(rate.mean), high: of_line(rate.high) },
+            judgement: judgement(source, cell, all, share),
         }
-    }
+    };
+    need.parts.iter().map(told).collect()
+}
+
+/// The judgement at `share` of the line. Whatever limits what all at once are told limits this too.
+fn judgement(source: &Source<'_>, cell: &CellSummary, all: &ReadVerdict, share: f64) -> Judgement {
+    let figures = cell.confirmed.as_ref().and_then(Measurement::figures);
+    let (Some(line), Some(figures)) = (cell.line, figures) else { return Judgement::Uncertain };
+    let (judgement, _) = judged(source.cells, cell, figures, line.samples_per_s * share);
+    let holds = match judgement {
+        Judgement::Feeds => {
+            let falls_below = all.changed.is_some_and(|(before, after)| before.min(after) < line.bps * share);
+            let utilization = source.cells.need.as_ref().map_or(1.0, |need| need.utilization);
+            !falls_below
+                && !matches!(all.cause, Cause::SavesTooOften { .. })
+                && narrower(&source.cells, cell, all.scope.as_ref(), utilization).is_none()
+        }
+        // What starves one of them starves all of them, and no other way of reading may reach this line.
+        Judgement::Starves => all.judgement == Judgement::Starves && !may_others_reach(source, cell, share),
+        Judgement::Uncertain => true,
+    };
+    if holds { judgement } else { Judgement::Uncertain }
+}
+
+/// Whether another cell of the target may reach `share` of its line, in whatever way it was read.
+fn may_others_reach(source: &Source<'_>, deciding: &CellSummary, share: f64) -> bool {
+    let all = source.cells.all.iter();
+    let others =
+        all.filter(|cell| cell.cell.target == deciding.cell.target && cell.cell.cell != deciding.cell.cell);
+    let measured = others.flat_map(|cell| {
+        let both = [Some(&cell.measured), cell.confirmed.as_ref()];
+        both.into_iter().flatten().filter_map(Measurement::figures).map(move |figures| (cell, figures))
+    });
+    let mut reached = measured.filter_map(|(cell, figures)| {
+        let rate = &figures.samples_per_s;
+        let high = rate.interval.map_or(rate.mean, |interval| interval.high);
+        Some(high / cell.line?.samples_per_s)
+    });
+    reached.any(|reached| reached >= share)
 }
 
 #[cfg(test)]
 mod tests {
-    use feed::Judgement::{Feeds, Starves};
-    use record::Need;
+    use feed::Judgement::{self, Feeds, Starves, Uncertain};
+    use record::NeedPart;
 
-    use crate::fixture::{Builder, confirmed_at, need_in_bytes};
+    use crate::fixture::{Builder, confirmed_at, need_in_bytes, rep};
     use crate::summarise;
 
-    /// Two needs that read these shares of the line, and the judgements where that share of their sum was read.
-    fn judged(parts: [f64; 2], of_line: f64) -> (feed::Judgement, Vec<(String, feed::Judgement)>) {
+    /// A need that is the sum of these shares of the line, read at so much of it.
+    fn listed(shares: &[f64], of_line: f64) -> Builder {
         let mut builder = confirmed_at(&[of_line, of_line + 0.01, of_line + 0.02]);
-        // The builder's own need is the sum of these.
-        let sum = builder.run.need.clone();
-        let part = |share: f64| Need {
-            label: format!("{share} of it"),
-            utilization: sum.utilization,
-            ..need_in_bytes(share * Builder::LINE_BPS / sum.utilization)
-        };
-        builder.run.need.parts = parts.map(part).to_vec();
+        let utilization = builder.run.need.utilization;
+        let whole_bps = Builder::LINE_BPS / utilization;
+        let part = |share: &f64| NeedPart { label: format!("{share} of it"), bytes_per_s: share * whole_bps };
+        builder.run.need = need_in_bytes(whole_bps);
+        builder.run.need.utilization = utilization;
+        builder.run.need.parts = shares.iter().map(part).collect();
+        builder
+    }
+
+    fn judged(builder: &Builder) -> (Judgement, Vec<Judgement>) {
         let verdict = summarise(&builder.record()).verdicts.remove(0);
-        let alone = verdict.alone.iter().map(|one| (one.need.clone(), one.judgement));
-        (verdict.judgement(), alone.collect())
+        let reads = verdict.of_reads().unwrap();
+        (verdict.judgement(), reads.alone.iter().map(|one| one.judgement).collect())
     }
 
     #[test]
-    fn a_storage_that_starves_all_needs_at_once_may_feed_each_of_them() {
-        let told = |large, small| vec![("0.7 of it".to_owned(), large), ("0.3 of it".to_owned(), small)];
-        assert_eq!(judged([0.7, 0.3], 1.1), (Feeds, told(Feeds, Feeds)));
-        assert_eq!(judged([0.7, 0.3], 0.8), (Starves, told(Feeds, Feeds)));
-        assert_eq!(judged([0.7, 0.3], 0.5), (Starves, told(Starves, Feeds)));
-        assert_eq!(judged([0.7, 0.3], 0.2), (Starves, told(Starves, Starves)));
+    fn a_storage_that_starves_all_rates_at_once_may_feed_each_of_them() {
+        let judged = |of_line| judged(&listed(&[0.7, 0.3], of_line));
+        assert_eq!(judged(1.1), (Feeds, vec![Feeds, Feeds]));
+        assert_eq!(judged(0.8), (Starves, vec![Feeds, Feeds]));
+        assert_eq!(judged(0.5), (Starves, vec![Starves, Feeds]));
+        assert_eq!(judged(0.2), (Starves, vec![Starves, Starves]));
+        assert_eq!(judged(0.69), (Starves, vec![Uncertain, Feeds]));
+        let verdict = summarise(&listed(&[0.7, 0.3], 0.5).record()).verdicts.remove(0);
+        let told = &verdict.of_reads().unwrap().alone[1];
+        assert_eq!(told.need, "0.3 of it");
+        assert!((told.line_bps / (0.3 * Builder::LINE_BPS) - 1.0).abs() < 1e-9, "{told:?}");
+        assert!((told.of_line.mean / (0.51 / 0.3) - 1.0).abs() < 1e-9, "{told:?}");
     }
 
     #[test]
-    fn what_reads_and_writes_at_once_says_nothing_of_either_alone() {
-        let mut builder = confirmed_at(&[1.1, 1.11, 1.12]);
-        let reads = need_in_bytes(0.7 * Builder::LINE_BPS);
-        let writes = Need { writes: true, ..need_in_bytes(0.3 * Builder::LINE_BPS) };
-        let parts = vec![reads.clone(), writes];
-        builder.run.need = Need { write_bytes_per_s: Some(0.3 * Builder::LINE_BPS), parts, ..reads };
-        builder.edit_cell("c", |cell| {
-            cell.operation = "mix".into();
-            cell.durability = Some("data".into());
-            cell.write_percent = Some(30);
-        });
-        let summary = summarise(&builder.record());
-        assert_eq!((summary.verdicts.len(), summary.verdicts[0].alone.len()), (1, 0));
-    }
-
-    #[test]
-    fn one_need_is_told_once() {
-        let mut builder = confirmed_at(&[1.1, 1.11, 1.12]);
-        let checkpoints = Need { checkpoint: None, bytes_per_s: None, ..need_in_bytes(1.0) };
-        builder.run.need.parts = vec![Need { parts: Vec::new(), ..builder.run.need.clone() }, checkpoints];
-        assert!(summarise(&builder.record()).verdicts[0].alone.is_empty());
-    }
-
-    #[test]
-    fn a_record_of_needs_within_needs_is_read_one_level_deep() {
-        let mut builder = confirmed_at(&[1.1, 1.11, 1.12]);
-        for _ in 0..6 {
-            let need = builder.run.need.clone();
-            builder.run.need.parts = vec![need; 2];
+    fn a_rate_that_another_cell_may_reach_does_not_starve_by_itself() {
+        let mut builder = listed(&[0.7, 0.3], 0.5);
+        builder.cell("deeper", "disk", 16);
+        for number in 0..3 {
+            builder.push(rep("deeper", number, 0.75 * Builder::LINE_BPS));
         }
-        assert_eq!(summarise(&builder.record()).verdicts[0].alone.len(), 2);
+        assert_eq!(judged(&builder), (Starves, vec![Uncertain, Feeds]));
+    }
+
+    #[test]
+    fn what_limits_all_at_once_limits_each() {
+        let mut hosts = listed(&[0.7, 0.3], 1.1);
+        hosts.run.need.hosts = 4;
+        assert_eq!(judged(&hosts), (Uncertain, vec![Uncertain; 2]));
+        let mut loader = listed(&[0.7, 0.3], 0.8);
+        loader.run.need.loader_depth = Some(4);
+        assert!(judged(&loader).1.iter().all(|one| *one == Uncertain), "{:?}", judged(&loader));
+    }
+
+    #[test]
+    fn a_damaged_part_is_none_and_the_others_stand() {
+        let mut builder = listed(&[0.7, 0.3], 0.5);
+        builder.run.need.parts[0].bytes_per_s = 0.0;
+        assert_eq!(judged(&builder), (Starves, vec![Feeds]));
+        builder.run.need.parts.clear();
+        assert_eq!(judged(&builder), (Starves, Vec::new()));
     }
 }

@@ -231,6 +231,7 @@ fn concerns_saves(flag: &Flag) -> bool {
         || matches!(
             flag,
             Flag::InMemory { .. }
+                | Flag::GoneOnElsewhere(_)
                 | Flag::NotEmulated { .. }
                 | Flag::NotWritten { .. }
                 | Flag::NotFlushed { .. }

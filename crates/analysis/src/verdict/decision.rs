@@ -7,7 +7,7 @@ use super::against::unfounded;
 use super::cause::Cause;
 use super::read_verdict::ReadVerdict;
 use super::source::Source;
-use super::{changed, checkpointed};
+use super::{alone, changed, checkpointed};
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::cells::Cells;
 use crate::cell::flag::Flag;
@@ -49,7 +49,8 @@ pub(super) fn of_target(
     let chosen = if candidates.is_empty() { vec![cell] } else { candidates };
     let chosen: &[&CellSummary] = if has_others { &chosen } else { &[] };
     let verdict = over_time(source, target, chosen, (verdict, cell));
-    within_scope(source, cell, checkpointed::at_their_pace(source, cell, verdict))
+    let verdict = within_scope(source, cell, checkpointed::at_their_pace(source, cell, verdict));
+    ReadVerdict { alone: alone::of_all(source, cell, &verdict), ..verdict }
 }
 
 /// Records before format 1.6 have one candidate for each target, and one look.

@@ -3,6 +3,7 @@
 use feed::{Flow, Interval, Judgement};
 use record::AxisWords;
 
+use super::alone::AloneVerdict;
 use super::cause::Cause;
 use super::conditions::Condition;
 use super::played::Played;
@@ -50,6 +51,8 @@ pub struct ReadVerdict {
     pub clears: Option<ClearsOtherwise>,
     /// Processes that were slower than the others in the cell it rests on; absent where none was.
     pub slow: Option<SlowRanks>,
+    /// What each of several rates would be told by itself, where the need is their sum.
+    pub alone: Vec<AloneVerdict>,
     /// Why the judgement is this one.
     pub cause: Cause,
 }

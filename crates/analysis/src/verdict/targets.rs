@@ -154,7 +154,7 @@ fn of_target(source: &Source<'_>, target: &Target) -> Result<Verdict, NoVerdict>
     if reads.is_none() && checkpoints.is_empty() {
         return Err(NoVerdict::NothingAsked);
     }
-    Ok(Verdict { target: target.name.clone(), demo: target.demo, reads, alone: Vec::new(), checkpoints })
+    Ok(Verdict { target: target.name.clone(), demo: target.demo, reads, checkpoints })
 }
 
 /// What is said of the reads of a target; nothing where the need asks for none.

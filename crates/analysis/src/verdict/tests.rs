@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use record::{Line, Outcome, Run};
+use record::{Captured, Elsewhere, Line, Outcome, Run};
 
 use super::against::command_for;
 use super::read_verdict::ReadVerdict;
@@ -410,10 +410,50 @@ fn each_part_of_a_run_is_under_load_for_itself() {
     let mut record = builder.record();
     for at_s in [10, 20] {
         let (at_ns, env) = (at_s * 1_000_000_000, record.env.clone());
-        record.segments.push(record::Segment { started: String::new(), at_ns, command: Vec::new(), env });
+        record.segments.push(record::Segment {
+            started: String::new(),
+            at_ns,
+            command: Vec::new(),
+            env,
+            tool: None,
+        });
     }
     let verdict = summarise(&record).verdicts.remove(0);
     assert_eq!(verdict.scopes().next().unwrap().under_load_ns, 1_000_000_000);
+}
+
+#[test]
+fn a_run_that_was_gone_on_with_elsewhere_judges_nothing() {
+    for of_line in [0.5, 1.5] {
+        let mut record = confirmed_at(&[of_line, of_line + 0.01, of_line + 0.02]).record();
+        let gone_on = |record: &mut record::RunRecord, edit: &dyn Fn(&mut record::Segment)| {
+            let mut segment = record::Segment {
+                started: String::new(),
+                at_ns: 0,
+                command: Vec::new(),
+                env: record.env.clone(),
+                tool: Some(record.run.tool.clone()),
+            };
+            edit(&mut segment);
+            record.segments.push(segment);
+            summarise(record).verdicts[0].of_reads().unwrap().clone()
+        };
+        assert_ne!(gone_on(&mut record, &|_| ()).judgement, Judgement::Uncertain, "where all is as it was");
+        let of_kernel =
+            |segment: &mut record::Segment| segment.env.kernel = Captured::Value("2.6.32".to_owned());
+        let of_tool = |segment: &mut record::Segment| {
+            segment.tool.as_mut().unwrap().profile = "another".to_owned();
+        };
+        let edits: [(&dyn Fn(&mut record::Segment), Vec<Elsewhere>); 2] =
+            [(&of_kernel, vec![Elsewhere::Kernel]), (&of_tool, vec![Elsewhere::Tool])];
+        for (edit, what) in edits {
+            let told = gone_on(&mut record, edit);
+            assert_eq!(told.judgement, Judgement::Uncertain);
+            assert_eq!(told.cause, Cause::Flagged(Flag::GoneOnElsewhere(what)), "{of_line}");
+        }
+        let back = gone_on(&mut record, &|_| ());
+        assert_ne!(back.judgement, Judgement::Uncertain, "nothing was measured elsewhere");
+    }
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn interrupted(args: &RunArgs) -> Result<(Began, Interrupted), Failure> {
     measure.quiet = (measure.quiet || args.measure.quiet) && !measure.watch;
     measure.yes |= args.measure.yes;
     folder.parent().unwrap_or(Path::new("/")).clone_into(&mut measure.results);
-    Ok((began, Interrupted { folder, record, more }))
+    Ok((began, Interrupted { folder, record, more, anyway: args.anyway }))
 }
 
 /// A target that spends burst credits of the process that measures it, if any.

@@ -208,6 +208,39 @@ fn another_run_is_not_gone_on_with() {
     }
 }
 
+#[test]
+fn a_run_goes_on_by_the_flags_that_it_was_begun_with() {
+    for flag in ["--existing", "--no-redact"] {
+        let bench = bench();
+        // The record has a label for this name, or not: with the other flag its scenario would be another.
+        let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+        let scenario = fs::read_to_string(bench.path("s.toml")).unwrap();
+        bench.write("s.toml", &format!("{scenario}# on {}\n", host.trim()));
+        let files = bench.path("data");
+        fs::create_dir_all(&files).unwrap();
+        for number in 0..4 {
+            fs::write(files.join(number.to_string()), vec![number; 1 << 20]).unwrap();
+        }
+        let folder = stopped(&bench, &["run", "s.toml", flag], libc::SIGINT, 3);
+        let run = bench.run_json();
+        let of_flag = [run["datasets"][0]["source"] == "existing", run["redacted"] == false];
+        assert_eq!(of_flag, [flag == "--existing", flag == "--no-redact"]);
+        bench.run(&["run", "--resume", &folder]).exits(0);
+        is_whole(&bench, ROUNDS);
+    }
+}
+
+#[test]
+fn data_of_the_users_that_changed_are_not_gone_on_with() {
+    let bench = bench();
+    let files = bench.path("data");
+    fs::create_dir_all(&files).unwrap();
+    fs::write(files.join("a"), vec![1; 1 << 20]).unwrap();
+    let folder = stopped(&bench, &["run", "s.toml", "--existing"], libc::SIGINT, 3);
+    fs::write(files.join("b"), vec![2; 1 << 20]).unwrap();
+    bench.run(&["run", "--resume", &folder]).exits(2).says("the data changed since it began");
+}
+
 /// What a record says of where it was made, edited: it is then another place, as far as the record tells.
 #[test]
 fn a_run_of_another_place_is_not_gone_on_with() {
@@ -241,6 +274,22 @@ fn a_run_of_another_place_is_not_gone_on_with() {
     }
     assert_eq!(bench.lines_so_far(), before);
     bench.run(&["run", "--resume", &folder]).exits(0);
+}
+
+#[test]
+fn a_run_that_is_gone_on_with_elsewhere_judges_nothing() {
+    let bench = bench();
+    let folder = stopped(&bench, &["run", "s.toml"], libc::SIGINT, 3);
+    let path = bench.path(&folder).join("env.json");
+    let mut env: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    env["kernel"]["value"] = json!("2.6.32");
+    fs::write(&path, env.to_string()).unwrap();
+    bench.run(&["run", "--anyway"]).exits(2).says("--resume");
+    bench.run(&["run", "--resume", &folder]).exits(2).says("the kernel changed").says("--anyway");
+    let ended = bench.run(&["run", "--resume", &folder, "--anyway"]).exits(0);
+    is_whole(&bench, ROUNDS);
+    assert!(ended.prints("the kernel changed as the run was gone on with"), "{}", ended.out);
+    assert!(ended.prints("UNCERTAIN"), "{}", ended.out);
 }
 
 #[test]

@@ -321,15 +321,48 @@ fn needs_at_once_are_added_up() {
     assert_eq!(two.demand, Demand::Bytes { per_s: own_bps + 1e9, sample_bytes: None });
     assert_eq!((two.accelerators, two.write_bps, two.utilization), (0, Some(1.5e9), 0.9));
 
-    let labels = |need: &Need| need.parts.iter().map(|part| part.label.clone()).collect::<Vec<_>>();
-    assert_eq!(labels(&two), ["8 x h100 resnet50", "1 GB/s read and 500 MB/s written", "1 GB/s written"]);
-    assert_eq!(two.parts[0], resnet.clone().holding(Hold::Bytes), "as in their sum, its bytes stay");
-    assert_eq!(beside_writes.parts[1], resnet, "as in their sum, its samples stay");
-    assert!(alone.parts.is_empty());
+    let parts = |needs: &[&Need]| {
+        together(needs).parts.into_iter().map(|part| (part.label, part.bytes_per_s)).collect::<Vec<_>>()
+    };
+    let of_resnet = ("8 x h100 resnet50".to_owned(), own_bps);
+    assert_eq!(parts(&[&of(1e9), &resnet]), [("1 GB/s".to_owned(), 1e9), of_resnet], "as they were listed");
+    assert_eq!(parts(&[&written(1e9), &written(2e9)]).len(), 2);
+    assert_eq!(parts(&[&resnet, &of(1e9), &written(1e9)]), [], "no part is of what reads and writes at once");
+    assert_eq!(parts(&[&resnet]), []);
+
+    let job_that_writes = resnet.clone().with_writes(5e8).unwrap();
+    assert_eq!(job_that_writes.label, "8 x h100 resnet50 and 500 MB/s written");
 
     let writes = together(&[&written(1e9), &written(2e9)]);
     assert_eq!((writes.writes, writes.write_bps, writes.demand_bps(1.0)), (true, None, 3e9));
     assert!(Need::together(Vec::new()).unwrap().is_none());
+}
+
+/// Whatever comes first, a sum says what is known of any of its parts.
+#[test]
+fn needs_of_a_sum_say_who_shares_them_and_where_they_come_from() {
+    let rate = NeedSpec::Rate { bytes_per_s: 1e9, utilization: Some(0.9) }.resolve().unwrap();
+    let here = Need { scope: crate::Scope::Host, ..rate.clone() };
+    let shared = NeedSpec::Profile {
+        workload: "resnet50".to_owned(),
+        accelerator: "h100".to_owned(),
+        count: 8,
+        hosts: 4,
+        utilization: None,
+    };
+    let shared = shared.resolve().unwrap();
+    let together = |needs: [&Need; 2]| Need::together(needs.map(Clone::clone).to_vec()).unwrap().unwrap();
+    for needs in [[&here, &shared], [&shared, &here]] {
+        let sum = together(needs);
+        assert_eq!((sum.hosts, sum.provenance, sum.scope), (4, shared.provenance, crate::Scope::Host));
+        assert_eq!(sum.source, format!("{}; {}", needs[0].source, needs[1].source));
+    }
+    assert_eq!(together([&rate, &rate]).source, rate.source, "once");
+    assert_eq!(together([&rate, &rate]).scope, crate::Scope::Cluster);
+    let tokens = of_tokens(1e6, 4).resolve().unwrap();
+    assert_eq!(tokens.hosts, 4);
+    let whole = NeedSpec::Rate { bytes_per_s: 1e9, utilization: Some(1.0) };
+    assert_eq!(whole.resolve().map(|need| need.utilization), Ok(1.0), "the most there is");
 }
 
 /// What one host carries is the sum, and each direction for itself.
@@ -348,6 +381,7 @@ fn needs_at_once_are_held_against_a_host_together() {
     let mix = reads(1e9).with_writes(600e9).unwrap();
     assert_eq!(mix.caveats, [two("write", "600 GB/s")]);
     assert!(together(vec![mix.clone()]).unwrap() == mix.caveats);
+    assert_eq!(reads(500e9).with_writes(1e9).unwrap().caveats, [two("take", "500 GB/s")], "once");
     // Full duplex: neither direction is more than ports carry.
     assert!(reads(300e9).with_writes(300e9).unwrap().caveats.is_empty());
     let written = NeedSpec::WriteRate { bytes_per_s: 600e9, utilization: None }.resolve().unwrap();
@@ -372,6 +406,8 @@ fn a_need_of_checkpoints_beside_others_keeps_their_line() {
         kind: crate::SaveKind::default(),
         beside_others: false,
     };
+    let of_hosts = Need::of_checkpoints(crate::CheckpointNeed { hosts: 8, ..asked.clone() });
+    assert_eq!((of_hosts.hosts, of_hosts.utilization), (8, 1.0));
     let rate = NeedSpec::WriteRate { bytes_per_s: 1e9, utilization: Some(0.5) }.resolve().unwrap();
     let both = Need::together(vec![Need::of_checkpoints(asked.clone()), rate]).unwrap().unwrap();
     assert_eq!((both.line_bps(1.0), both.writes), (0.5e9, true));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use feed::Durability;
 use record::{
     Captured, CheckpointOutcome, End, Format, Gate, Line, NotLookedAt, Outage, Outcome, Redactor, Rep,
-    Reread, Run, RunWriter, System, counter, read_intervals, read_run,
+    Reread, Run, RunWriter, Segment, System, counter, read_intervals, read_run,
 };
 
 use crate::sample;
@@ -111,16 +111,25 @@ fn write_v1_15() {
 #[test]
 #[ignore = "writes tests/fixtures/v1_16, which is committed and never changed"]
 fn write_v1_16() {
-    sample::write(&fixture("v1_16"));
+    let folder = fixture("v1_16");
+    sample::write(&folder);
+    let mut writer = RunWriter::reopen(&folder, &sample::segment(), Redactor::default()).unwrap();
+    writer.append(sample::lines().last().unwrap()).unwrap();
 }
 
 #[test]
 fn needs_of_a_sum_in_format_1_16_are_read() {
     let record = read_run(&fixture("v1_16")).unwrap();
     assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 16 }));
-    let parts: Vec<bool> = record.run.need.parts.iter().map(|part| part.writes).collect();
-    assert_eq!(parts, [false, true]);
-    assert!(read_run(&fixture("v1_15")).unwrap().run.need.parts.is_empty());
+    assert_eq!(record.segments[0].tool.as_ref(), Some(&record.run.tool));
+    assert!(record.segments[0].elsewhere(&record.run, &record.env).is_empty());
+    let need = &record.run.need;
+    assert_eq!(need.parts.iter().map(|part| part.bytes_per_s).collect::<Vec<_>>(), [1.638e9, 1e9]);
+    let older = read_run(&fixture("v1_15")).unwrap().run.need;
+    assert!(older.parts.is_empty() && older.is_same(need) && need.is_same(&older));
+    let mut other = need.clone();
+    other.parts[0].bytes_per_s = 1.0;
+    assert!(!other.is_same(need) && other.is_same(&older));
 }
 
 #[test]
@@ -208,7 +217,8 @@ fn a_process_that_was_away_in_format_1_10_is_read() {
 fn a_run_that_was_gone_on_with_in_format_1_9_is_read() {
     let record = read_run(&fixture("v1_9")).unwrap();
     assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 9 }));
-    assert_eq!(record.segments, [sample::segment()]);
+    // Which feedline went on with it was not said.
+    assert_eq!(record.segments, [Segment { tool: None, ..sample::segment() }]);
     let ends = record.lines.iter().filter(|line| matches!(line, Line::End(_))).count();
     assert_eq!((ends, read_run(&fixture("v1_8")).unwrap().segments.len()), (2, 0));
 }

@@ -79,6 +79,8 @@ fn the_head_says_what_all_hosts_together_need_and_hold_open() {
     assert_eq!(merged.need.label, "2 hosts x 8 x h100 resnet50");
     assert_eq!(merged.need.samples_per_s, one.need.samples_per_s.map(|per_s| per_s * 2.0));
     assert_eq!(merged.need.write_bytes_per_s, one.need.write_bytes_per_s.map(|per_s| per_s * 2.0));
+    let parts = |run: &Run| run.need.parts.iter().map(|part| part.bytes_per_s).collect::<Vec<_>>();
+    assert_eq!(parts(&merged), parts(&one).iter().map(|bps| bps * 2.0).collect::<Vec<_>>());
     assert_eq!((merged.need.accelerators, merged.need.sample_bytes), (16, one.need.sample_bytes));
     assert_eq!((merged.need.count, merged.need.loader_depth), (Some(16), Some(128)));
     let counts = |cell: &Cell| (cell.queue_depth, cell.threads, cell.connections);

@@ -8,10 +8,10 @@ use record::{
     AxisWords, CacheProof, Captured, Ceiling, Cell, Checkpoint, CheckpointNeed, CheckpointOutcome,
     CheckpointPlan, CopyPlan, Dataset, Device, Emulated, Emulation, End, Environment, Epoch, Expect,
     ExpectBurst, ExpectFigures, ExpectTarget, Fact, Gate, Gpu, Interval, Limit, Line, LoadAverage, Look,
-    Margin, Measure, Memory, Mixing, Need, Network, NfsMount, NotLookedAt, NotRun, OtherProgram, Outage,
-    Outcome, Pace, Proof, Redactor, Rep, RepIntervals, Reread, Role, Run, RunWriter, Segment, Skipped,
-    System, Target, Tier, Tool, Trained, TrainedAccelerator, TrainedStep, Training, Usage, Variant, counter,
-    encode, new_histogram, new_interval_histogram,
+    Margin, Measure, Memory, Mixing, Need, NeedPart, Network, NfsMount, NotLookedAt, NotRun, OtherProgram,
+    Outage, Outcome, Pace, Proof, Redactor, Rep, RepIntervals, Reread, Role, Run, RunWriter, Segment,
+    Skipped, System, Target, Tier, Tool, Trained, TrainedAccelerator, TrainedStep, Training, Usage, Variant,
+    counter, encode, new_histogram, new_interval_histogram,
 };
 
 pub(crate) const SCENARIO: &str = "version = 1\ntargets.data = { at = \"/mnt/data/bench\" }\n";
@@ -34,6 +34,7 @@ pub(crate) fn segment() -> Segment {
         at_ns: 3_422_040_550,
         command: ["feedline", "run", "--resume", "results/sample"].map(str::to_owned).into(),
         env: environment(),
+        tool: Some(run().tool),
     }
 }
 
@@ -153,8 +154,8 @@ fn need() -> Need {
         writes: true,
         write_bytes_per_s: Some(250e6),
         parts: vec![
-            testing::need(100_000.0 / 7.0, 114_660.0),
-            Need { writes: true, ..testing::need(250e6, 1.0) },
+            NeedPart { label: "8 x h100 resnet50".to_owned(), bytes_per_s: 1.638e9 },
+            NeedPart { label: "1 GB/s".to_owned(), bytes_per_s: 1e9 },
         ],
         ..testing::need(100_000.0 / 7.0, 114_660.0)
     }

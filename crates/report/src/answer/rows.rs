@@ -1,6 +1,6 @@
 //! A row for each need of each judged target: the figure that decides it.
 
-use analysis::{CheckpointVerdict, ReadVerdict, Scope, Summary, Verdict};
+use analysis::{AloneVerdict, CheckpointVerdict, ReadVerdict, Scope, Summary, Verdict};
 use feed::{Interval, Judgement};
 
 use crate::cells;
@@ -33,8 +33,8 @@ struct Need<'a> {
 #[derive(Debug, Clone, Copy)]
 enum Asked<'a> {
     Reads(&'a ReadVerdict),
-    /// One of several that the reads are the sum of.
-    Alone(&'a ReadVerdict),
+    /// One of several rates that the reads are the sum of, by what decides on all at once.
+    Alone(&'a ReadVerdict, &'a AloneVerdict),
     Checkpoint(&'a CheckpointVerdict),
 }
 
@@ -42,7 +42,8 @@ impl<'a> Need<'a> {
     fn all(summary: &'a Summary) -> Vec<Self> {
         let of_verdict = |of: &'a Verdict| {
             let reads = of.of_reads().map(Asked::Reads);
-            let alone = of.alone.iter().map(Asked::Alone);
+            let alone = |reads: &'a ReadVerdict| reads.alone.iter().map(move |one| Asked::Alone(reads, one));
+            let alone = of.of_reads().into_iter().flat_map(alone);
             let checkpoints = of.checkpoints.iter().map(Asked::Checkpoint);
             reads.into_iter().chain(alone).chain(checkpoints).map(move |asked| Self { of, asked })
         };
@@ -50,25 +51,25 @@ impl<'a> Need<'a> {
     }
 
     fn reads(&self) -> Option<&'a ReadVerdict> {
-        match self.asked {
-            Asked::Reads(reads) | Asked::Alone(reads) => Some(reads),
-            Asked::Checkpoint(_) => None,
-        }
+        if let Asked::Reads(reads) = self.asked { Some(reads) } else { None }
     }
 
     /// The need in a word, or in its own words where it is one of several.
     fn name(&self) -> String {
         match self.asked {
-            Asked::Reads(_) if !self.of.alone.is_empty() => "all at once".to_owned(),
+            Asked::Reads(reads) if !reads.alone.is_empty() => {
+                format!("all {}", words::need::name(reads.asked))
+            }
             Asked::Reads(reads) => words::need::name(reads.asked).to_owned(),
-            Asked::Alone(reads) => shortened(&reads.need, NEED_COLUMNS),
+            Asked::Alone(_, one) => shortened(&one.need, NEED_COLUMNS),
             Asked::Checkpoint(one) => words::checkpoint_verdict::part(one.part).to_owned(),
         }
     }
 
     fn judgement(&self) -> Judgement {
         match self.asked {
-            Asked::Reads(reads) | Asked::Alone(reads) => reads.judgement,
+            Asked::Reads(reads) => reads.judgement,
+            Asked::Alone(_, one) => one.judgement,
             Asked::Checkpoint(one) => one.judgement,
         }
     }
@@ -79,14 +80,14 @@ impl<'a> Need<'a> {
 
     fn scope(&self) -> Option<&'a Scope> {
         match self.asked {
-            Asked::Reads(reads) | Asked::Alone(reads) => reads.scope.as_ref(),
+            Asked::Reads(reads) | Asked::Alone(reads, _) => reads.scope.as_ref(),
             Asked::Checkpoint(one) => Some(&one.scope),
         }
     }
 
     fn cell(&self) -> Option<&'a str> {
         match self.asked {
-            Asked::Reads(reads) | Asked::Alone(reads) => reads.cell.as_deref(),
+            Asked::Reads(reads) | Asked::Alone(reads, _) => reads.cell.as_deref(),
             Asked::Checkpoint(one) => Some(&one.cell),
         }
     }
@@ -94,7 +95,8 @@ impl<'a> Need<'a> {
     /// What decides, and the line, in one unit.
     fn measured(&self) -> Option<(Interval, f64)> {
         match self.asked {
-            Asked::Reads(reads) | Asked::Alone(reads) => reads.samples_per_s.zip(reads.line_samples_per_s),
+            Asked::Reads(reads) => reads.samples_per_s.zip(reads.line_samples_per_s),
+            Asked::Alone(_, one) => Some((one.of_line, 1.0)),
             Asked::Checkpoint(one) => Some((checkpoint_bps(one)?, one.line_bps())),
         }
     }
@@ -103,9 +105,8 @@ impl<'a> Need<'a> {
     fn bps(&self, summary: &Summary) -> Option<(f64, f64)> {
         let (rate, _) = self.measured()?;
         let unit_bytes = match self.asked {
-            Asked::Reads(reads) | Asked::Alone(reads) => {
-                summary.cell(reads.cell.as_deref()?)?.line?.sample_bytes
-            }
+            Asked::Reads(reads) => summary.cell(reads.cell.as_deref()?)?.line?.sample_bytes,
+            Asked::Alone(_, one) => one.line_bps,
             Asked::Checkpoint(_) => 1.0,
         };
         Some((rate.low * unit_bytes, rate.high * unit_bytes))
@@ -114,7 +115,7 @@ impl<'a> Need<'a> {
 
 /// Whether there is one thing that is asked of its target.
 fn is_one_need(verdict: &Verdict) -> bool {
-    verdict.checkpoints.is_empty() && verdict.alone.is_empty()
+    verdict.checkpoints.is_empty() && verdict.of_reads().is_none_or(|reads| reads.alone.is_empty())
 }
 
 /// Bytes per second at which a checkpoint was written or read back, by the interval of its time.
@@ -232,7 +233,9 @@ pub(super) fn rows(summary: &Summary, screen: Screen) -> Vec<String> {
     let mut rows: Vec<(Need<'_>, Vec<String>)> = needs.into_iter().zip(rows).collect();
     if too_long {
         // A stable sort: those of one word stay in the order of the scenario.
-        rows.sort_by_key(|(need, _)| gravity(need.of.demo, need.judgement()));
+        // What is said of a part of a need comes after what is said of all of it.
+        let of_part = |need: &Need<'_>| matches!(need.asked, Asked::Alone(..));
+        rows.sort_by_key(|(need, _)| (of_part(need), gravity(need.of.demo, need.judgement())));
     }
     let all = rows.len();
     let mut shown = 0;

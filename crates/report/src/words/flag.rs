@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use analysis::{Bound, CellSummary, Crowd, Flag, GIVEN_UP_MAX, Measurement, STEPS_MIN, TURNS_MIN};
 use feed::{Flow, counted_noun, format_bytes, format_duration_ns, group_digits};
+use record::Elsewhere;
 
 use super::share::{percent, utilization};
 use super::{bound, gap, kinds, slow_ranks};
@@ -36,9 +37,7 @@ pub(crate) fn words(flag: &Flag) -> String {
             format!("window of {} is too short", format_duration_ns(*window_ns))
         }
         Flag::OneSided { kind, .. } => one_sided(*kind),
-        Flag::FewTurns { turns, .. } => {
-            format!("window of {turns:.1} reads at each place of the queue: {TURNS_MIN:.0} are needed")
-        }
+        Flag::FewTurns { turns, .. } => few_turns(*turns),
         Flag::FewSteps { steps, .. } => {
             format!("{} of an accelerator: {STEPS_MIN} are needed", counted_noun(*steps, "step"))
         }
@@ -48,6 +47,7 @@ pub(crate) fn words(flag: &Flag) -> String {
         Flag::Bursts { fall, in_windows, .. } => bursts(*fall, *in_windows),
         Flag::Drifts { change, over_ns } => drifts(*change, *over_ns),
         Flag::DatasetChanged => "the files changed during the run".to_owned(),
+        Flag::GoneOnElsewhere(what) => gone_on_elsewhere(what),
         Flag::NotLookedAt { reason } => {
             format!("whether the files changed during the run is not known: {reason}")
         }
@@ -118,6 +118,15 @@ pub(crate) fn words(flag: &Flag) -> String {
         Flag::HostsBelow { hosts, of, least } => hosts_below(hosts, *of, *least),
         Flag::StandsIn { asked } => format!("stands in for {asked}"),
     }
+}
+
+fn gone_on_elsewhere(what: &[Elsewhere]) -> String {
+    let what: Vec<&str> = what.iter().map(|one| one.name()).collect();
+    format!("{} changed as the run was gone on with", what.join(", "))
+}
+
+fn few_turns(turns: f64) -> String {
+    format!("window of {turns:.1} reads at each place of the queue: {TURNS_MIN:.0} are needed")
 }
 
 fn errors(share: f64, of_rarer: Option<f64>, kinds: &BTreeMap<String, u64>) -> String {
@@ -348,6 +357,7 @@ pub(crate) fn advice(flag: &Flag) -> &'static str {
             "look for what changed during the run: other users, heat, a device that fills or recovers"
         }
         Flag::DatasetChanged => "leave the files alone during a run, and run again",
+        Flag::GoneOnElsewhere(_) => "run it anew: what two clients measured is no figure of either",
         Flag::NotLookedAt { .. } => "run again once the storage answers",
         Flag::WrongBytes { .. } => {
             "trust no figure of this storage; look for what corrupts or rewrites its files"
@@ -361,12 +371,8 @@ pub(crate) fn advice(flag: &Flag) -> &'static str {
         Flag::Stolen { .. } => "measure on a machine whose processors are not shared",
         Flag::Waited { .. } if flag.is_crowd() => STOP_OTHERS,
         Flag::Waited { .. } => "give the client more processors, or fewer threads",
-        Flag::OthersRead { .. } => {
-            "storage is not judged by it: stop what else reads from this device, and measure again"
-        }
-        Flag::OthersWrote { .. } => {
-            "storage is not judged by it: stop what else writes to this device, and measure again"
-        }
+        Flag::OthersRead { .. } => STOP_READERS,
+        Flag::OthersWrote { .. } => STOP_WRITERS,
         Flag::Faulted { .. } => ENOUGH_MEMORY,
         Flag::Abandoned { .. } => "the storage stalled at the end; look at the tail of the latencies",
         Flag::Exhausted { .. } => "use a larger dataset for a full window",
@@ -432,6 +438,10 @@ const WHO_ANSWERS: &str =
     "ask who answers a flush: until that is known, trust no write to outlive a power cut";
 const STOP_OTHERS: &str =
     "storage is not judged by it: stop what else runs on this machine, and measure again";
+const STOP_READERS: &str =
+    "storage is not judged by it: stop what else reads from this device, and measure again";
+const STOP_WRITERS: &str =
+    "storage is not judged by it: stop what else writes to this device, and measure again";
 const ENOUGH_MEMORY: &str = "storage is not judged by it: this process was swapped out, or its program dropped from memory; \
                              stop what else needs memory, or lower load.queue_depth and load.block_size";
 const SLOWER_SERVER: &str =

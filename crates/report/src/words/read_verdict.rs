@@ -1,10 +1,10 @@
 //! Verdicts on reads: why they are what they are, and what they are about.
 
 use analysis::{
-    Cause, ClearsOtherwise, Condition, Flag, LoadScope, NoLine, NoVerdict, NothingMeasured, Percentile,
-    Played, ReadVerdict, Scope, Unreached,
+    AloneVerdict, Cause, ClearsOtherwise, Condition, Flag, LoadScope, NoLine, NoVerdict, NothingMeasured,
+    Percentile, Played, ReadVerdict, Scope, Unreached,
 };
-use feed::{Durability, Flow, counted_noun, format_bps, format_bytes, group_digits};
+use feed::{Durability, Flow, Judgement, counted_noun, format_bps, format_bytes, group_digits};
 use record::CheckpointPlan;
 
 use super::share::{of_line, percent, utilization};
@@ -55,8 +55,22 @@ pub(crate) fn reasons(of: &ReadVerdict) -> Vec<String> {
 }
 
 /// What one of several needs would be told by itself.
-pub(crate) fn alone(of: &ReadVerdict) -> String {
-    format!("{} alone {}{}", of.need, of.judgement.name(), interval_of(of, "its line"))
+pub(crate) fn alone(of: &AloneVerdict) -> String {
+    let why = match of.judgement {
+        Judgement::Uncertain if of.of_line.low < 1.0 && of.of_line.high >= 1.0 => {
+            "its interval straddles the line"
+        }
+        Judgement::Uncertain => "as for all at once, or another cell may reach it",
+        Judgement::Feeds | Judgement::Starves => "",
+    };
+    let why = if why.is_empty() { String::new() } else { format!("; {why}") };
+    let (low, high) = (of.of_line.low * 100.0, of.of_line.high * 100.0);
+    format!(
+        "{} alone {}: {low:.0} to {high:.0} % of its line of {}{why}",
+        of.need,
+        of.judgement.name(),
+        format_bps(of.line_bps),
+    )
 }
 
 /// What the curve and the job say of a storage that falls short.
@@ -90,7 +104,7 @@ fn main_clause(of: &ReadVerdict) -> String {
         Cause::Short { share, .. } => format!("{} short {at}", percent(*share)),
         Cause::Straddles { .. } => {
             let more = more_rounds(&of.cause).unwrap_or_default();
-            format!("interval straddles the line {at}{}; {more}", interval_of(of, "it"))
+            format!("interval straddles the line {at}{}; {more}", interval_of_line(of))
         }
         Cause::Changed { bps } => {
             format!("the storage changed across the line {at}: {}", before_and_after(*bps))
@@ -204,9 +218,9 @@ fn loader(of: &ReadVerdict) -> Option<String> {
 }
 
 /// `: 97 to 104 % of it`.
-fn interval_of(of: &ReadVerdict, of_line: &str) -> String {
+fn interval_of_line(of: &ReadVerdict) -> String {
     of.samples_per_s.zip(of.line_samples_per_s).map_or_else(String::new, |(interval, line)| {
-        format!(": {:.0} to {:.0} % of {of_line}", interval.low / line * 100.0, interval.high / line * 100.0)
+        format!(": {:.0} to {:.0} % of it", interval.low / line * 100.0, interval.high / line * 100.0)
     })
 }
 

@@ -1,7 +1,7 @@
 //! Several needs of one target: reads, and checkpoints in time.
 
 use analysis::{Summary, summarise};
-use record::{CheckpointNeed, Line, Need, Rep, Role, RunRecord};
+use record::{CheckpointNeed, Line, NeedPart, Rep, Role, RunRecord};
 use report::{Screen, markdown, terminal};
 
 use crate::answer::{assert_answer, at};
@@ -74,11 +74,7 @@ fn listed(share: f64) -> RunRecord {
     let bps = sum.samples_per_s.unwrap() * sum.sample_bytes.unwrap();
     (sum.samples_per_s, sum.sample_bytes, sum.bytes_per_s) = (None, None, Some(bps));
     (sum.accelerators, sum.count) = (0, None);
-    let part = |label: &str, share: f64| Need {
-        label: label.to_owned(),
-        bytes_per_s: Some(bps * share),
-        ..sum.clone()
-    };
+    let part = |label: &str, share: f64| NeedPart { label: label.to_owned(), bytes_per_s: bps * share };
     let parts = vec![part("8 x h100 resnet50", share), part("tokens of the larger job", 1.0 - share)];
     sum.label = format!("{} and {}", parts[0].label, parts[1].label);
     sum.parts = parts;
@@ -96,7 +92,7 @@ fn each_of_several_needs_has_a_row_by_itself() {
     assert_eq!(told[0]["need"], "8 x h100 resnet50");
     assert_eq!(told.len(), 2);
     let page = markdown(&summary);
-    for one in &summary.verdicts[0].alone {
+    for one in &summary.verdicts[0].of_reads().unwrap().alone {
         let word = format!("{} alone {}", one.need, one.judgement.name());
         assert!(page.contains(&word), "{word}\n{page}");
     }

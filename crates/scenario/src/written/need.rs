@@ -64,7 +64,7 @@ schema!(Needs, "needs", |generator| {
     "anyOf": [
         { "type": "string", "description": "Count, accelerator and workload: \"8xh100:resnet50\"." },
         NeedTable::json_schema(generator),
-        { "type": "array", "minItems": 1, "items": Need::json_schema(generator) }
+        { "type": "array", "minItems": 1, "maxItems": feed::NEEDS_MAX, "items": Need::json_schema(generator) }
     ]
 });
 

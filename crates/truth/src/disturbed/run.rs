@@ -205,8 +205,13 @@ impl<'a> Stage<'a> {
         });
         let at_ns = ends.max().unwrap_or(0);
         clock.advance_to(at_ns);
-        let segment =
-            Segment { started: String::new(), at_ns, command: Vec::new(), env: Environment::default() };
+        let segment = Segment {
+            started: String::new(),
+            at_ns,
+            command: Vec::new(),
+            env: Environment::default(),
+            tool: None,
+        };
         record.segments.clone_from(&before.segments);
         record.segments.push(segment.clone());
         Ok(RunWriter::reopen(folder, &segment, redactor)?)

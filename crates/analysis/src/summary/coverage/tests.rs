@@ -39,6 +39,7 @@ fn the_longest_part_of_an_interrupted_run_was_under_load() {
         at_ns: 10_000_000_000,
         command: Vec::new(),
         env: record.env.clone(),
+        tool: None,
     });
     record.run.datasets[0].source = "existing".to_owned();
     let summary = summarise(&record);

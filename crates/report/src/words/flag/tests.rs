@@ -65,7 +65,12 @@ fn name_and_next(flag: &Flag) -> (&'static str, Option<Flag>) {
             ("failed reads", Flag::FailedRepetitions { failed: 1, made: 2, reason: recorded("gone") })
         }
         Flag::FailedRepetitions { .. } => ("failed repetitions", Flag::DatasetChanged),
-        Flag::DatasetChanged => ("changed", Flag::NotLookedAt { reason: named("timed out") }),
+        Flag::DatasetChanged => {
+            ("changed", Flag::GoneOnElsewhere(vec![record::Elsewhere::Tool, record::Elsewhere::Kernel]))
+        }
+        Flag::GoneOnElsewhere(_) => {
+            ("gone on with elsewhere", Flag::NotLookedAt { reason: named("timed out") })
+        }
         Flag::NotLookedAt { .. } => {
             ("not looked at again", Flag::Missing { repetitions: 1, reason: recorded("budget") })
         }
@@ -246,6 +251,7 @@ fn every_flag_says_what_was_found_and_what_to_do() {
         "0.1 % errors: 1 io",
         "1 of 2 repetitions failed: gone",
         "the files changed during the run",
+        "feedline itself, the kernel changed as the run was gone on with",
         "whether the files changed during the run is not known: timed out",
         "1 repetition not run: budget",
         "dataset read once before the window ended",

@@ -38,6 +38,7 @@ fn verdict(judgement: Judgement, cause: Cause) -> ReadVerdict {
         unreached: Vec::new(),
         clears: None,
         slow: None,
+        alone: Vec::new(),
         cause,
     }
 }
