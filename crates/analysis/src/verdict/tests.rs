@@ -444,12 +444,12 @@ fn a_run_that_was_gone_on_with_elsewhere_judges_nothing() {
         let of_tool = |segment: &mut record::Segment| {
             segment.tool.as_mut().unwrap().profile = "another".to_owned();
         };
-        let edits: [(&dyn Fn(&mut record::Segment), Vec<Elsewhere>); 2] =
-            [(&of_kernel, vec![Elsewhere::Kernel]), (&of_tool, vec![Elsewhere::Tool])];
-        for (edit, what) in edits {
-            let told = gone_on(&mut record, edit);
+        for (edit, what) in
+            [(of_kernel as fn(&mut record::Segment), Elsewhere::Kernel), (of_tool, Elsewhere::Tool)]
+        {
+            let told = gone_on(&mut record, &edit);
             assert_eq!(told.judgement, Judgement::Uncertain);
-            assert_eq!(told.cause, Cause::Flagged(Flag::GoneOnElsewhere(what)), "{of_line}");
+            assert_eq!(told.cause, Cause::Flagged(Flag::GoneOnElsewhere(vec![what])), "{of_line}");
         }
         let back = gone_on(&mut record, &|_| ());
         assert_ne!(back.judgement, Judgement::Uncertain, "nothing was measured elsewhere");

@@ -37,6 +37,14 @@ fn hosts_below() -> Flag {
     Flag::HostsBelow { hosts: vec![named("host-2"), named("host-4")], of: 4, least: 0.444 }
 }
 
+fn elsewhere() -> Flag {
+    Flag::GoneOnElsewhere(vec![record::Elsewhere::Tool, record::Elsewhere::Kernel])
+}
+
+fn not_looked_at() -> Flag {
+    Flag::NotLookedAt { reason: named("timed out") }
+}
+
 /// What the book calls it, and a flag of the next kind: the match makes a new kind show up here.
 fn name_and_next(flag: &Flag) -> (&'static str, Option<Flag>) {
     let (name, next) = match flag {
@@ -65,12 +73,8 @@ fn name_and_next(flag: &Flag) -> (&'static str, Option<Flag>) {
             ("failed reads", Flag::FailedRepetitions { failed: 1, made: 2, reason: recorded("gone") })
         }
         Flag::FailedRepetitions { .. } => ("failed repetitions", Flag::DatasetChanged),
-        Flag::DatasetChanged => {
-            ("changed", Flag::GoneOnElsewhere(vec![record::Elsewhere::Tool, record::Elsewhere::Kernel]))
-        }
-        Flag::GoneOnElsewhere(_) => {
-            ("gone on with elsewhere", Flag::NotLookedAt { reason: named("timed out") })
-        }
+        Flag::DatasetChanged => ("changed", elsewhere()),
+        Flag::GoneOnElsewhere(_) => ("gone on with elsewhere", not_looked_at()),
         Flag::NotLookedAt { .. } => {
             ("not looked at again", Flag::Missing { repetitions: 1, reason: recorded("budget") })
         }
