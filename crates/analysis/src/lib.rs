@@ -91,13 +91,13 @@ pub use summary::roofline::{DemandPoint, Roofline, Supply, SupplyPoint, roofline
 pub use summary::soak::{Course, Soak};
 pub use summary::{Summary, choose_cell, lines, summarise};
 pub use verdict::checkpoint_verdict::{CheckpointCause, CheckpointPart, CheckpointVerdict, Doubt};
-pub use verdict::read_verdict::ReadVerdict;
+pub use verdict::read_verdict::{AloneVerdict, ReadVerdict};
 pub use verdict::scope::{Evidence, LoadScope, Scope};
 pub use verdict::sizing::{
     Edge, EdgeDoubt, Full, NoUtilization, Scaled, SearchValue, Sizing, Untried, search_rows,
 };
 pub use verdict::tiers::{BelowKnown, CacheBelow, CacheTier, NamesKnown, PageCacheKnown, TierKnown};
 pub use verdict::{
-    AloneVerdict, Cause, ClearsOtherwise, Condition, NoLine, NoVerdict, NothingMeasured, Played, Unjudged,
-    Unreached, Verdict, WayApart,
+    Cause, ClearsOtherwise, Condition, NoLine, NoVerdict, NothingMeasured, Played, Unjudged, Unreached,
+    Verdict, WayApart,
 };

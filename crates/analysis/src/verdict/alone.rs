@@ -4,25 +4,10 @@ use feed::{Demand, Interval, Judgement, Need};
 
 use super::against::judged;
 use super::cause::Cause;
-use super::decision::narrower;
-use super::read_verdict::ReadVerdict;
+use super::narrower::narrower;
+use super::read_verdict::{AloneVerdict, ReadVerdict};
 use super::source::Source;
 use crate::cell::cell_summary::{CellSummary, Measurement};
-
-/// What one of several rates would be told if it alone were asked for: a storage that starves two jobs may feed either.
-///
-/// It is a rate of bytes, whatever the samples are, since bytes are what is added up.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AloneVerdict {
-    /// Its need in words.
-    pub need: String,
-    /// Bytes per second that it asks for at the utilization target.
-    pub line_bps: f64,
-    /// What the deciding cell of all of them reaches, by this line.
-    pub of_line: Interval,
-    /// The judgement.
-    pub judgement: Judgement,
-}
 
 /// What each rate of the need is told by the cell on which the verdict on all at once rests. Empty where that rests on no figures.
 pub(super) fn of_all(source: &Source<'_>, cell: &CellSummary, all: &ReadVerdict) -> Vec<AloneVerdict> {

@@ -5,11 +5,11 @@ use record::Target;
 
 use super::against::unfounded;
 use super::cause::Cause;
+use super::narrower::narrower;
 use super::read_verdict::ReadVerdict;
 use super::source::Source;
 use super::{alone, changed, checkpointed};
 use crate::cell::cell_summary::{CellSummary, Measurement};
-use crate::cell::cells::Cells;
 use crate::cell::flag::Flag;
 use crate::cell::slow_rank::SlowRanks;
 use crate::choice::{self, EQUAL_SHARE, Fresh};
@@ -164,12 +164,6 @@ fn over_time(
     verdict
 }
 
-/// The least utilization of a job of several processes that measured it without waiting for each other, by the repetitions
-/// that decide.
-fn least_au(cell: &CellSummary) -> Option<f64> {
-    cell.latest().figures()?.training.as_ref()?.least_au
-}
-
 /// A narrower test may starve a wider need; it never feeds it.
 fn within_scope(source: &Source<'_>, cell: &CellSummary, verdict: ReadVerdict) -> ReadVerdict {
     // STARVES needs no such limit: what one host alone is not given many are given even less.
@@ -181,24 +175,4 @@ fn within_scope(source: &Source<'_>, cell: &CellSummary, verdict: ReadVerdict) -
         Some(cause) => ReadVerdict { judgement: Judgement::Uncertain, cause, feeds: None, ..verdict },
         None => verdict,
     }
-}
-
-/// Why a cell that reaches `share` of the demand does not feed all that is needed.
-pub(crate) fn narrower(
-    cells: &Cells<'_>,
-    cell: &CellSummary,
-    scope: Option<&Scope>,
-    share: f64,
-) -> Option<Cause> {
-    let eligibility = choice::Eligibility::of(cells, &cell.cell.target);
-    // The reach of the loader is asked first: it is a fact of this host, whatever others do.
-    if let Some(reach) = eligibility.loader_depth.filter(|_| !eligibility.is_reached(cell)) {
-        return Some(Cause::BeyondLoader { reach });
-    }
-    let hosts = scope.map_or(0, Scope::hosts_open);
-    if hosts > 0 {
-        return Some(Cause::HostsOpen { hosts });
-    }
-    let least_au = least_au(cell).filter(|least_au| *least_au < share)?;
-    Some(Cause::NotInStep { least_au })
 }

@@ -3,7 +3,6 @@
 use feed::{Flow, Interval, Judgement};
 use record::AxisWords;
 
-use super::alone::AloneVerdict;
 use super::cause::Cause;
 use super::conditions::Condition;
 use super::played::Played;
@@ -11,6 +10,21 @@ use super::unreached::{ClearsOtherwise, Unreached};
 use crate::cell::flag::Gravity;
 use crate::cell::slow_rank::SlowRanks;
 use crate::verdict::scope::Scope;
+
+/// What one of several rates would be told if it alone were asked for: a storage that starves two jobs may feed either.
+///
+/// It is a rate of bytes, whatever the samples are, since bytes are what is added up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AloneVerdict {
+    /// Its need in words.
+    pub need: String,
+    /// Bytes per second that it asks for at the utilization target.
+    pub line_bps: f64,
+    /// What the deciding cell of all of them reaches, by this line.
+    pub of_line: Interval,
+    /// The judgement.
+    pub judgement: Judgement,
+}
 
 /// What can be said of the reads of one target against the line.
 #[derive(Debug, Clone, PartialEq)]
