@@ -324,3 +324,64 @@ pub enum Pages {
 }
 
 words!(Pages { Base = "base", Huge = "huge" });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_word_is_of_one_value_alone() {
+        for operation in Operation::ALL {
+            assert_eq!(Operation::of_word(operation.word()), Some(*operation));
+        }
+        assert_eq!(Operation::of_word("reads"), None);
+    }
+
+    /// Letters of what an operation does: reads bytes, moves them, writes over objects, changes storage, is of names, is of whole objects.
+    fn does(operation: Operation) -> String {
+        let all = [
+            ('r', operation.reads_bytes()),
+            ('m', operation.moves_bytes()),
+            ('w', operation.writes_over()),
+            ('c', operation.changes_storage()),
+            ('n', operation.is_of_names()),
+            ('f', operation.is_of_whole_objects()),
+        ];
+        all.into_iter().filter_map(|(letter, does)| does.then_some(letter)).collect()
+    }
+
+    #[test]
+    fn what_each_operation_does_and_is_asked_for_as() {
+        use Operation as Op;
+        let expected = [
+            (Op::Read, "rm", Op::Read, Some(Flow::Reads)),
+            (Op::ReadFile, "rmf", Op::ReadFile, Some(Flow::Reads)),
+            (Op::Stat, "n", Op::Stat, None),
+            (Op::List, "n", Op::List, None),
+            (Op::GetAttr, "n", Op::GetAttr, None),
+            // Queues of their own move its bytes.
+            (Op::Copy, "", Op::Copy, None),
+            (Op::Checkpoint, "", Op::Checkpoint, None),
+            (Op::Restore, "rm", Op::Read, None),
+            (Op::Write, "mwc", Op::Write, Some(Flow::Writes)),
+            (Op::Mix, "rmwc", Op::Write, Some(Flow::Both)),
+            (Op::WriteFile, "mwcf", Op::WriteFile, Some(Flow::Writes)),
+            (Op::Names, "cn", Op::Names, None),
+        ];
+        assert_eq!(expected.map(|(operation, ..)| operation), Op::ALL);
+        for (operation, letters, issued, flow) in expected {
+            assert_eq!((does(operation).as_str(), operation.issued()), (letters, issued), "{operation:?}");
+            assert_eq!(operation.flow(), flow, "{operation:?}");
+        }
+    }
+
+    #[test]
+    fn orders_stream_or_go_by_index_and_two_caches_begin_empty() {
+        let streams: Vec<_> = Access::ALL.iter().filter(|access| access.streams()).collect();
+        assert_eq!(streams, [&Access::ShuffledShards, &Access::ResampledShards]);
+        let by_index: Vec<_> = Access::ALL.iter().filter(|access| access.is_by_index()).collect();
+        assert_eq!(by_index, [&Access::Random, &Access::ShuffledEpoch, &Access::Neighbours, &Access::List]);
+        let cold: Vec<_> = Cache::ALL.iter().filter(|cache| cache.starts_cold()).collect();
+        assert_eq!(cold, [&Cache::Cold, &Cache::ColdStart]);
+    }
+}

@@ -208,19 +208,27 @@ fn another_run_is_not_gone_on_with() {
     }
 }
 
+/// A bench whose data were there before.
+fn existing() -> Bench {
+    let bench = bench();
+    let scenario = fs::read_to_string(bench.path("s.toml")).unwrap();
+    let lines = scenario.lines().filter(|line| !line.starts_with("dataset"));
+    bench.write("s.toml", &lines.map(|line| format!("{line}\n")).collect::<String>());
+    fs::create_dir_all(bench.path("data")).unwrap();
+    for name in ["data/a", "data/b", "data/c"] {
+        fs::write(bench.path(name), vec![1; 1 << 20]).unwrap();
+    }
+    bench
+}
+
 #[test]
 fn a_run_goes_on_by_the_flags_that_it_was_begun_with() {
     for flag in ["--existing", "--no-redact"] {
-        let bench = bench();
+        let bench = if flag == "--existing" { existing() } else { bench() };
         // The record has a label for this name, or not: with the other flag its scenario would be another.
         let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
         let scenario = fs::read_to_string(bench.path("s.toml")).unwrap();
         bench.write("s.toml", &format!("{scenario}# on {}\n", host.trim()));
-        let files = bench.path("data");
-        fs::create_dir_all(&files).unwrap();
-        for number in 0..4 {
-            fs::write(files.join(number.to_string()), vec![number; 1 << 20]).unwrap();
-        }
         let folder = stopped(&bench, &["run", "s.toml", flag], libc::SIGINT, 3);
         let run = bench.run_json();
         let of_flag = [run["datasets"][0]["source"] == "existing", run["redacted"] == false];
@@ -232,12 +240,9 @@ fn a_run_goes_on_by_the_flags_that_it_was_begun_with() {
 
 #[test]
 fn data_of_the_users_that_changed_are_not_gone_on_with() {
-    let bench = bench();
-    let files = bench.path("data");
-    fs::create_dir_all(&files).unwrap();
-    fs::write(files.join("a"), vec![1; 1 << 20]).unwrap();
+    let bench = existing();
     let folder = stopped(&bench, &["run", "s.toml", "--existing"], libc::SIGINT, 3);
-    fs::write(files.join("b"), vec![2; 1 << 20]).unwrap();
+    fs::write(bench.path("data/d"), vec![2; 1 << 20]).unwrap();
     bench.run(&["run", "--resume", &folder]).exits(2).says("the data changed since it began");
 }
 

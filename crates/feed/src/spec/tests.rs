@@ -66,6 +66,18 @@ fn hosts_share_the_accelerators_equally_or_not_at_all() {
 }
 
 #[test]
+fn only_words_in_each_others_place_are_called_swapped() {
+    let error = |workload, accelerator| of_profile(workload, accelerator, 1, 1).resolve().unwrap_err();
+    assert!(matches!(error("h100", "resnet50"), NeedError::Swapped { .. }));
+    for (workload, accelerator) in [("h100", "h100"), ("resnet50", "resnet50"), ("resnet50", "h1000")] {
+        assert!(
+            !matches!(error(workload, accelerator), NeedError::Swapped { .. }),
+            "{workload} {accelerator}"
+        );
+    }
+}
+
+#[test]
 fn the_users_own_step_is_the_same_arithmetic() {
     let need = of_batch(400, 0.224, 114_660, 8).resolve().expect("plausible");
     assert_eq!(need.label, "batch 400 / 0.224 s x 8");
@@ -358,6 +370,11 @@ fn needs_of_a_sum_say_who_shares_them_and_where_they_come_from() {
         assert_eq!(sum.source, format!("{}; {}", needs[0].source, needs[1].source));
     }
     assert_eq!(together([&rate, &rate]).source, rate.source, "once");
+    // Of two jobs that read nobody knows which sample, step or accelerator is meant, and every remark stands.
+    let jobs = together([&shared, &Need { caveats: vec!["a remark".to_owned()], ..shared.clone() }]);
+    assert_eq!((jobs.count, jobs.accelerators, jobs.batch, jobs.step_time_s), (0, 0, None, None));
+    assert_eq!((jobs.readers, jobs.prefetch, jobs.hold), (None, None, None));
+    assert!(jobs.caveats.contains(&"a remark".to_owned()), "{:?}", jobs.caveats);
     assert_eq!(together([&rate, &rate]).scope, crate::Scope::Cluster);
     let tokens = of_tokens(1e6, 4).resolve().unwrap();
     assert_eq!(tokens.hosts, 4);

@@ -37,6 +37,10 @@ fn hosts_below() -> Flag {
     Flag::HostsBelow { hosts: vec![named("host-2"), named("host-4")], of: 4, least: 0.444 }
 }
 
+fn failed_reads() -> Flag {
+    Flag::Errors { failed: 1, share: 1e-3, of_rarer: None, kinds: one("io") }
+}
+
 fn elsewhere() -> Flag {
     Flag::GoneOnElsewhere(vec![record::Elsewhere::Tool, record::Elsewhere::Kernel])
 }
@@ -66,9 +70,7 @@ fn name_and_next(flag: &Flag) -> (&'static str, Option<Flag>) {
         Flag::Bursts { .. } => ("bursts", Flag::Drifts { change: -0.23, over_ns: 2_400_000_000_000 }),
         Flag::Drifts { .. } => ("drifts", Flag::WrongBytes { found: 1, checked: 8 }),
         Flag::WrongBytes { .. } => ("wrong bytes", Flag::NotReread { unread: 1, of: 8, kinds: one("io") }),
-        Flag::NotReread { .. } => {
-            ("not read again", Flag::Errors { failed: 1, share: 1e-3, of_rarer: None, kinds: one("io") })
-        }
+        Flag::NotReread { .. } => ("not read again", failed_reads()),
         Flag::Errors { .. } => {
             ("failed reads", Flag::FailedRepetitions { failed: 1, made: 2, reason: recorded("gone") })
         }
