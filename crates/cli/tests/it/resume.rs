@@ -212,8 +212,8 @@ fn another_run_is_not_gone_on_with() {
 fn existing() -> Bench {
     let bench = bench();
     let scenario = fs::read_to_string(bench.path("s.toml")).unwrap();
-    let lines = scenario.lines().filter(|line| !line.starts_with("dataset"));
-    bench.write("s.toml", &lines.map(|line| format!("{line}\n")).collect::<String>());
+    let lines: Vec<&str> = scenario.lines().filter(|line| !line.starts_with("dataset")).collect();
+    bench.write("s.toml", &(lines.join("\n") + "\n"));
     fs::create_dir_all(bench.path("data")).unwrap();
     for name in ["data/a", "data/b", "data/c"] {
         fs::write(bench.path(name), vec![1; 1 << 20]).unwrap();
