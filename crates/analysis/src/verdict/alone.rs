@@ -8,6 +8,7 @@ use super::narrower::narrower;
 use super::read_verdict::{AloneVerdict, ReadVerdict};
 use super::source::Source;
 use crate::cell::cell_summary::{CellSummary, Measurement};
+use crate::cell::flag::Flag;
 
 /// What each rate of the need is told by the cell on which the verdict on all at once rests. Empty where that rests on no figures.
 pub(super) fn of_all(source: &Source<'_>, cell: &CellSummary, all: &ReadVerdict) -> Vec<AloneVerdict> {
@@ -41,26 +42,36 @@ fn judgement(source: &Source<'_>, cell: &CellSummary, all: &ReadVerdict, share: 
                 && !matches!(all.cause, Cause::SavesTooOften { .. })
                 && narrower(&source.cells, cell, all.scope.as_ref(), utilization).is_none()
         }
-        // What starves one of them starves all of them, and no other way of reading may reach this line.
-        Judgement::Starves => all.judgement == Judgement::Starves && !may_others_reach(source, cell, share),
+        // What starves one of them starves all of them. No other way of reading may reach this line, and no trend lead to it, whose
+        // flag is by the line of all.
+        Judgement::Starves => {
+            let rises = all.changed.is_some_and(|(before, after)| before.max(after) >= line.bps * share);
+            let is_unsteady = figures.flags.iter().any(Flag::is_unsteady);
+            all.judgement == Judgement::Starves
+                && !rises
+                && !is_unsteady
+                && !may_others_reach(source, cell, share)
+        }
         Judgement::Uncertain => true,
     };
     if holds { judgement } else { Judgement::Uncertain }
 }
 
-/// Whether another cell of the target may reach `share` of its line, in whatever way it was read.
+/// Whether another cell of the target may reach `share` of its line, in whatever way it was read, or this one by its first
+/// repetitions.
 fn may_others_reach(source: &Source<'_>, deciding: &CellSummary, share: f64) -> bool {
-    let all = source.cells.all.iter();
-    let others =
-        all.filter(|cell| cell.cell.target == deciding.cell.target && cell.cell.cell != deciding.cell.cell);
-    let measured = others.flat_map(|cell| {
-        let both = [Some(&cell.measured), cell.confirmed.as_ref()];
+    let of_target = source.cells.all.iter().filter(|cell| cell.cell.target == deciding.cell.target);
+    let measured = of_target.flat_map(|cell| {
+        let fresh = cell.confirmed.as_ref().filter(|_| cell.cell.cell != deciding.cell.cell);
+        let both = [Some(&cell.measured), fresh];
         both.into_iter().flatten().filter_map(Measurement::figures).map(move |figures| (cell, figures))
     });
     let mut reached = measured.filter_map(|(cell, figures)| {
         let rate = &figures.samples_per_s;
         let high = rate.interval.map_or(rate.mean, |interval| interval.high);
-        Some(high / cell.line?.samples_per_s)
+        // Of what was measured elsewhere nobody knows what it would reach here.
+        let is_elsewhere = figures.flags.iter().any(|flag| matches!(flag, Flag::GoneOnElsewhere(_)));
+        Some(if is_elsewhere { f64::INFINITY } else { high / cell.line?.samples_per_s })
     });
     reached.any(|reached| reached >= share)
 }
@@ -70,7 +81,7 @@ mod tests {
     use feed::Judgement::{self, Feeds, Starves, Uncertain};
     use record::NeedPart;
 
-    use crate::fixture::{Builder, confirmed_at, need_in_bytes, rep};
+    use crate::fixture::{Builder, confirmation, confirmed_at, need_in_bytes, rep};
     use crate::summarise;
 
     /// A need that is the sum of these shares of the line, read at so much of it.
@@ -112,6 +123,18 @@ mod tests {
         builder.cell("deeper", "disk", 16);
         for number in 0..3 {
             builder.push(rep("deeper", number, 0.75 * Builder::LINE_BPS));
+        }
+        assert_eq!(judged(&builder), (Starves, vec![Uncertain, Feeds]));
+    }
+
+    #[test]
+    fn a_rate_whose_line_the_storage_crossed_does_not_starve_by_itself() {
+        let mut builder = Builder::new();
+        builder.run.need = listed(&[0.7, 0.3], 1.0).run.need.clone();
+        builder.cell("c", "disk", 8);
+        for number in 0..3 {
+            builder.push(rep("c", number, 0.8 * Builder::LINE_BPS));
+            builder.push(confirmation("c", number, 0.5 * Builder::LINE_BPS));
         }
         assert_eq!(judged(&builder), (Starves, vec![Uncertain, Feeds]));
     }

@@ -60,7 +60,7 @@ pub(crate) fn alone(of: &AloneVerdict) -> String {
         Judgement::Uncertain if of.of_line.low < 1.0 && of.of_line.high >= 1.0 => {
             "its interval straddles the line"
         }
-        Judgement::Uncertain => "as for all at once, or another cell may reach it",
+        Judgement::Uncertain => "what limits all at once limits it, or another cell may reach it",
         Judgement::Feeds | Judgement::Starves => "",
     };
     let why = if why.is_empty() { String::new() } else { format!("; {why}") };
