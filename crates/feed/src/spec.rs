@@ -238,9 +238,11 @@ impl Need {
         let parts: Vec<Part> = rates.map(part).collect();
         let mut needs = needs.into_iter();
         let sum = needs.next().map(|first| needs.try_fold(first, Self::beside)).transpose()?;
-        let is_told_apart = |sum: &Self| sum.flow() != Flow::Both;
-        let parts = if parts.len() > 1 { parts } else { Vec::new() };
-        Ok(sum.map(|sum| if is_told_apart(&sum) { Self { parts, ..sum } } else { sum }))
+        let of_several = |sum: Self| {
+            let is_told_apart = parts.len() > 1 && sum.flow() != Flow::Both;
+            if is_told_apart { Self { parts, ..sum } } else { sum }
+        };
+        Ok(sum.map(of_several))
     }
 
     fn beside(self, other: Self) -> Result<Self, NeedError> {

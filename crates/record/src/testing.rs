@@ -9,7 +9,7 @@ use feed::{Access, Cache, Operation};
 
 use crate::{
     CacheProof, Ceiling, Cell, Dataset, End, Environment, Fact, Format, Gate, HistogramText, Line, Measure,
-    Need, Outcome, Rep, Run, RunRecord, Target, Tool, Training, Usage, encode, new_histogram,
+    Need, Outcome, Rep, Run, RunRecord, Segment, Target, Tool, Training, Usage, encode, new_histogram,
 };
 
 /// A record under construction.
@@ -62,6 +62,17 @@ impl Book {
         let mut lines = self.lines.clone();
         lines.extend(self.end.clone().map(Line::End));
         RunRecord { run: self.run.clone(), env: self.env.clone(), lines, segments: Vec::new(), loss: None }
+    }
+}
+
+/// That `record` was gone on with at this time of its clock, where all was as it began.
+pub fn segment(record: &RunRecord, at_ns: u64) -> Segment {
+    Segment {
+        started: "2026-11-24T11:28:34Z".to_owned(),
+        at_ns,
+        command: Vec::new(),
+        env: record.env.clone(),
+        tool: Some(record.run.tool.clone()),
     }
 }
 

@@ -210,13 +210,8 @@ mod tests {
         }
         assert!((width(&record) - undisturbed).abs() < 1e-9);
         // After 12 rounds, between the looks at 10 and 14.
-        record.segments.push(record::Segment {
-            started: "2026-11-24T11:28:34Z".to_owned(),
-            at_ns: 23_000_000_000,
-            command: Vec::new(),
-            env: record.env.clone(),
-            tool: None,
-        });
+        let segment = record::testing::segment(&record, 23_000_000_000);
+        record.segments.push(segment);
         assert!(width(&record) > undisturbed * 1.05, "{} {undisturbed}", width(&record));
     }
 }

@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use record::{Captured, Elsewhere, Line, Outcome, Run};
+use record::{Captured, Elsewhere, Line, Outcome, Run, testing};
 
 use super::against::command_for;
 use super::read_verdict::ReadVerdict;
@@ -409,14 +409,8 @@ fn each_part_of_a_run_is_under_load_for_itself() {
     }
     let mut record = builder.record();
     for at_s in [10, 20] {
-        let (at_ns, env) = (at_s * 1_000_000_000, record.env.clone());
-        record.segments.push(record::Segment {
-            started: String::new(),
-            at_ns,
-            command: Vec::new(),
-            env,
-            tool: None,
-        });
+        let segment = testing::segment(&record, at_s * 1_000_000_000);
+        record.segments.push(segment);
     }
     let verdict = summarise(&record).verdicts.remove(0);
     assert_eq!(verdict.scopes().next().unwrap().under_load_ns, 1_000_000_000);
@@ -427,13 +421,7 @@ fn a_run_that_was_gone_on_with_elsewhere_judges_nothing() {
     for of_line in [0.5, 1.5] {
         let mut record = confirmed_at(&[of_line, of_line + 0.01, of_line + 0.02]).record();
         let gone_on = |record: &mut record::RunRecord, edit: &dyn Fn(&mut record::Segment)| {
-            let mut segment = record::Segment {
-                started: String::new(),
-                at_ns: 0,
-                command: Vec::new(),
-                env: record.env.clone(),
-                tool: Some(record.run.tool.clone()),
-            };
+            let mut segment = testing::segment(record, 0);
             edit(&mut segment);
             record.segments.push(segment);
             summarise(record).verdicts[0].of_reads().unwrap().clone()

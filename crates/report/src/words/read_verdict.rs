@@ -58,12 +58,11 @@ pub(crate) fn reasons(of: &ReadVerdict) -> Vec<String> {
 pub(crate) fn alone(of: &AloneVerdict) -> String {
     let why = match of.judgement {
         Judgement::Uncertain if of.of_line.low < 1.0 && of.of_line.high >= 1.0 => {
-            "its interval straddles the line"
+            "; its interval straddles the line"
         }
-        Judgement::Uncertain => "what limits all at once limits it, or another cell may reach it",
+        Judgement::Uncertain => "; what limits all at once limits it, or another cell may reach it",
         Judgement::Feeds | Judgement::Starves => "",
     };
-    let why = if why.is_empty() { String::new() } else { format!("; {why}") };
     let (low, high) = (of.of_line.low * 100.0, of.of_line.high * 100.0);
     format!(
         "{} alone {}: {low:.0} to {high:.0} % of its line of {}{why}",

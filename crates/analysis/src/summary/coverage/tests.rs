@@ -34,13 +34,8 @@ fn the_longest_part_of_an_interrupted_run_was_under_load() {
     let later = |under_load_s: u64| NotTested::Later { under_load_ns: under_load_s * 1_000_000_000 };
     let whole = summarise(&record).not_tested;
     assert!(whole.contains(&later(2)), "{whole:?}");
-    record.segments.push(record::Segment {
-        started: "2026-11-24T11:28:34Z".to_owned(),
-        at_ns: 10_000_000_000,
-        command: Vec::new(),
-        env: record.env.clone(),
-        tool: None,
-    });
+    let segment = record::testing::segment(&record, 10_000_000_000);
+    record.segments.push(segment);
     record.run.datasets[0].source = "existing".to_owned();
     let summary = summarise(&record);
     let found = &summary.not_tested;
