@@ -241,9 +241,8 @@ pub(crate) fn add_flags_of_run(
         let reason = one.reason.lines().next().unwrap_or_default().to_owned();
         flags.insert(0, Flag::NotLookedAt { reason });
     }
-    let elsewhere = lines.elsewhere(reps);
-    if !elsewhere.is_empty() {
-        flags.insert(0, Flag::GoneOnElsewhere(elsewhere));
+    if !lines.elsewhere.is_empty() {
+        flags.insert(0, Flag::GoneOnElsewhere(lines.elsewhere.clone()));
     }
     flags.extend(lines.rereads.iter().flat_map(|again| validity::second_reading(again, &reps.used)));
     let system = SystemFigures::of_reps(&reps.used, context.cell);

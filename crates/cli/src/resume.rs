@@ -109,15 +109,9 @@ pub(crate) fn refuse_other_scenario(
 }
 
 /// Refuses to go on where the plan, the data or the storage changed: the figures would not be of one run. Where what measures is
-/// another, it is gone on with if that was said, and nothing is judged by it.
-pub(crate) fn refuse_other(
-    interrupted: &Interrupted,
-    now: &Run,
-    segment: &Segment,
-    redactor: &Redactor,
-) -> Result<(), Failure> {
+/// another, it is gone on with if that was said, and nothing of the run is judged. `now` and `segment` are as they are recorded.
+pub(crate) fn refuse_other(interrupted: &Interrupted, now: &Run, segment: &Segment) -> Result<(), Failure> {
     let RunRecord { run: was, env, .. } = &interrupted.record;
-    let now = &record::redacted(redactor, now)?;
     let differs = [
         ("the plan", was.plan_hash != now.plan_hash || was.cells != now.cells || was.measure != now.measure),
         ("the need", !was.need.is_same(&now.need)),
@@ -133,7 +127,11 @@ pub(crate) fn refuse_other(
     if elsewhere.is_empty() || interrupted.anyway {
         return Ok(());
     }
-    Err(changed(was, &elsewhere.join(", "), "run it anew, or add --anyway: its verdicts are then UNCERTAIN"))
+    Err(changed(
+        was,
+        &elsewhere.join(", "),
+        "run it anew, or add --anyway: all its verdicts are then UNCERTAIN",
+    ))
 }
 
 /// Refuses a record to which another process has added since it was read: what it made would be made twice.

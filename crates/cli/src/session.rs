@@ -223,15 +223,18 @@ impl<'a> Session<'a> {
         show: ShowArgs,
         interrupted: Interrupted,
     ) -> Result<Self, Failure> {
-        let env = environment::capture();
-        let now = described(ready, keep_names, 1);
+        let (env, redactor) = (environment::capture(), redactor(keep_names));
+        // As the record has it and will have it: a name that was hidden is the same name.
+        let now = record::redacted(&redactor, &described(ready, keep_names, 1))?;
         let at_ns = interrupted.at_ns();
         let (started, command, tool) = (now.started.clone(), now.command.clone(), Some(now.tool.clone()));
-        let segment = Segment { started, at_ns, command, env, tool };
-        resume::refuse_other(&interrupted, &now, &segment, &redactor(keep_names))?;
+        let segment = record::redacted(&redactor, &Segment { started, at_ns, command, env, tool })?;
+        resume::refuse_other(&interrupted, &now, &segment)?;
         let Interrupted { folder, record, more, anyway: _ } = interrupted;
-        let writer = RunWriter::reopen(&folder, &segment, redactor(keep_names))?;
+        let mut writer = RunWriter::reopen(&folder, redactor)?;
         resume::refuse_grown(&folder, &record)?;
+        // Only of a run that is gone on with: nothing that another process measures is this one's.
+        writer.go_on(&segment)?;
         let RunRecord { run, env, lines, mut segments, .. } = record;
         segments.push(segment);
         let (before, lines) = Before::of(lines, more);

@@ -75,6 +75,7 @@ pub enum WriteError {
 /// Writes one run directory. Whatever it writes passes through the redactor, but for histograms.
 #[derive(Debug)]
 pub struct RunWriter {
+    dir: PathBuf,
     redactor: Redactor,
     cells: AppendFile,
     intervals: AppendFile,
@@ -98,28 +99,35 @@ impl RunWriter {
         let intervals = AppendFile::create(dir.join(INTERVALS_FILE))?;
         write_whole(&dir.join(RUN_FILE), &pretty(&dir.join(RUN_FILE), &redactor, run)?)?;
         sync_dir(dir)?;
-        Ok(Self { redactor, cells, intervals })
+        Ok(Self { dir: dir.to_owned(), redactor, cells, intervals })
     }
 
-    /// Goes on with the run in `dir`. A line or a member that the end of an earlier process tore is taken back, and a line
-    /// says that the run is gone on with.
+    /// Opens the run in `dir` to go on with it, which [`Self::go_on`] then says. A line or a member that the end of an earlier
+    /// process tore is taken back.
     ///
     /// # Errors
     /// For a run that another process writes, and what the operating system refuses.
-    pub fn reopen(dir: &Path, segment: &Segment, redactor: Redactor) -> Result<Self, WriteError> {
+    pub fn reopen(dir: &Path, redactor: Redactor) -> Result<Self, WriteError> {
         // The lock on the lines comes first, since all other files of the folder are touched only by
         // whoever holds it.
         let cells = AppendFile::open(dir.join(CELLS_FILE), &whole_lines)?;
         let intervals = AppendFile::open(dir.join(INTERVALS_FILE), &whole_bytes)?;
-        let path = dir.join(SEGMENTS_FILE);
+        Ok(Self { dir: dir.to_owned(), redactor, cells, intervals })
+    }
+
+    /// Appends the line that says that the run is gone on with, and waits until it is on storage.
+    ///
+    /// # Errors
+    /// What the operating system refuses.
+    pub fn go_on(&mut self, segment: &Segment) -> Result<(), WriteError> {
+        // A file of its own: readers of before format 1.9 know no such line and would refuse the record.
+        let path = self.dir.join(SEGMENTS_FILE);
         let mut segments = AppendFile::open(path.clone(), &whole_lines)?;
-        let json = redacted(&redactor, segment).and_then(|segment| serde_json::to_vec(&segment));
+        let json = redacted(&self.redactor, segment).and_then(|segment| serde_json::to_vec(&segment));
         let mut json = json.map_err(|source| WriteError::Encode { path, source })?;
         json.push(b'\n');
-        // A file of its own: readers of before format 1.9 know no such line and would refuse the record.
         segments.append(&json)?;
-        sync_dir(dir)?;
-        Ok(Self { redactor, cells, intervals })
+        sync_dir(&self.dir)
     }
 
     /// Appends one line to `cells.jsonl` and waits until it is on storage.

@@ -150,7 +150,7 @@ pub enum Flag {
     },
     /// The files were no longer the same after the run.
     DatasetChanged,
-    /// Repetitions were made as the run was gone on with elsewhere: this was another than as it began.
+    /// The run was gone on with elsewhere: this was another than as it began.
     GoneOnElsewhere(Vec<Elsewhere>),
     /// Whether they were is not known.
     NotLookedAt {

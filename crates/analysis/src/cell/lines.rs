@@ -25,8 +25,8 @@ pub(crate) struct Lines<'a> {
     not_run: BTreeMap<&'a str, &'a str>,
     /// That of each part of the run, in order: what was found of its repetitions then holds for them whatever came later.
     pub(crate) ends: Vec<&'a End>,
-    /// When the run was gone on with, on its clock, and what was another then.
-    gone_on: Vec<(u64, Vec<Elsewhere>)>,
+    /// What was another as the run was gone on with than as it began, in the order of [`Elsewhere`].
+    pub(crate) elsewhere: Vec<Elsewhere>,
     /// What each of them says of reads that were made again.
     pub(crate) rereads: Vec<Rereads<'a>>,
 }
@@ -62,8 +62,10 @@ impl<'a> Lines<'a> {
             not_run.entry(entry.cell.as_str()).or_insert(entry.reason.as_str());
         }
         let rereads = ends.iter().map(|end| rereads(end)).collect();
-        let gone_on =
-            record.segments.iter().map(|one| (one.at_ns, one.elsewhere(&record.run, &record.env))).collect();
+        // Of the whole run, whoever made a repetition: two clients are compared wherever its cells are, and ceilings of
+        // one hold for repetitions of both.
+        let elsewhere: BTreeSet<Elsewhere> =
+            record.segments.iter().flat_map(|one| one.elsewhere(&record.run, &record.env)).collect();
         Self {
             reps,
             other_variants,
@@ -74,18 +76,9 @@ impl<'a> Lines<'a> {
             end,
             not_run,
             ends,
-            gone_on,
+            elsewhere: elsewhere.into_iter().collect(),
             rereads,
         }
-    }
-
-    /// What was another as any of `reps` were made than as the run began.
-    pub(crate) fn elsewhere(&self, reps: &Repetitions<'_>) -> Vec<Elsewhere> {
-        // The last of those that began at the same time: nothing was measured in the ones before it.
-        let part_of = |rep: &&Rep| self.gone_on.iter().rfind(|(at_ns, _)| *at_ns <= rep.window_start_ns);
-        let what: BTreeSet<Elsewhere> =
-            reps.used.iter().filter_map(part_of).flat_map(|(_, what)| what).copied().collect();
-        what.into_iter().collect()
     }
 
     /// The repetitions of a cell, found without looking at those of others.

@@ -69,9 +69,7 @@ fn may_others_reach(source: &Source<'_>, deciding: &CellSummary, share: f64) -> 
     let mut reached = measured.filter_map(|(cell, figures)| {
         let rate = &figures.samples_per_s;
         let high = rate.interval.map_or(rate.mean, |interval| interval.high);
-        // Of what was measured elsewhere nobody knows what it would reach here.
-        let is_elsewhere = figures.flags.iter().any(|flag| matches!(flag, Flag::GoneOnElsewhere(_)));
-        Some(if is_elsewhere { f64::INFINITY } else { high / cell.line?.samples_per_s })
+        Some(high / cell.line?.samples_per_s)
     });
     reached.any(|reached| reached >= share)
 }

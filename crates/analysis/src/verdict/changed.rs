@@ -15,6 +15,10 @@ use crate::curve::treatment::{self, FromMemory};
 /// Where the level of a target changed, if it did. The repetitions of all its cells tell, but for those that may come from
 /// this client's memory; cells in `chosen` were chosen by their figures.
 pub(super) fn of_target(source: &Source<'_>, target: &str, chosen: &[&CellSummary]) -> Option<Change> {
+    // Where another client went on, it is no more the storage that changed than what reads it.
+    if !source.lines.elsewhere.is_empty() {
+        return None;
+    }
     let cells = source.cells.all.iter().enumerate();
     let of_target = cells.filter(|(_, cell)| {
         cell.cell.target == target
@@ -70,7 +74,7 @@ mod tests {
     use record::testing;
 
     use crate::fixture::{Builder, confirmation, reads_of, rep};
-    use crate::{Cause, ReadVerdict};
+    use crate::{Cause, Flag, ReadVerdict, summarise};
 
     /// One cell whose interleaved repetitions stood at a share of the line, and the fresh ones at another.
     fn changing(before: f64, after: f64) -> Builder {
@@ -103,6 +107,17 @@ mod tests {
             assert_eq!(changed(&verdict), Some((before * 100.0, after * 100.0)));
             assert_eq!(verdict.cause, Cause::Changed { bps: verdict.changed.unwrap() });
         }
+    }
+
+    #[test]
+    fn where_another_client_went_on_no_storage_is_said_to_have_changed() {
+        let mut record = changing(1.2, 0.8).record();
+        let mut segment = testing::segment(&record, 0);
+        segment.env.kernel = record::Captured::Value("2.6.32".to_owned());
+        record.segments.push(segment);
+        let verdict = summarise(&record).verdicts[0].of_reads().unwrap().clone();
+        assert_eq!((verdict.judgement, verdict.changed), (Judgement::Uncertain, None));
+        assert!(matches!(verdict.cause, Cause::Flagged(Flag::GoneOnElsewhere(_))), "{:?}", verdict.cause);
     }
 
     #[test]

@@ -432,15 +432,15 @@ fn a_run_that_was_gone_on_with_elsewhere_judges_nothing() {
         let of_tool = |segment: &mut record::Segment| {
             segment.tool.as_mut().unwrap().profile = "another".to_owned();
         };
-        for (edit, what) in
-            [(of_kernel as fn(&mut record::Segment), Elsewhere::Kernel), (of_tool, Elsewhere::Tool)]
-        {
+        let (one, both) = (vec![Elsewhere::Kernel], vec![Elsewhere::Tool, Elsewhere::Kernel]);
+        for (edit, what) in [(of_kernel as fn(&mut record::Segment), one), (of_tool, both)] {
             let told = gone_on(&mut record, &edit);
             assert_eq!(told.judgement, Judgement::Uncertain);
-            assert_eq!(told.cause, Cause::Flagged(Flag::GoneOnElsewhere(vec![what])), "{of_line}");
+            assert_eq!(told.cause, Cause::Flagged(Flag::GoneOnElsewhere(what)), "{of_line}");
         }
+        let both = Flag::GoneOnElsewhere(vec![Elsewhere::Tool, Elsewhere::Kernel]);
         let back = gone_on(&mut record, &|_| ());
-        assert_ne!(back.judgement, Judgement::Uncertain, "nothing was measured elsewhere");
+        assert_eq!((back.judgement, back.cause), (Judgement::Uncertain, Cause::Flagged(both)), "{of_line}");
     }
 }
 

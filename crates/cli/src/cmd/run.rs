@@ -44,7 +44,8 @@ pub(crate) struct RunArgs {
     // Processes that meet do not go on with a run, and hosts in slots neither.
     #[arg(long, conflicts_with_all = ["variant", "as_variant", "rank", "start_at", "pmix", "patience", "dry_run", "set", "need", "hold", "budget", "add_to", "proof", "existing", "no_redact"])]
     pub(crate) resume: bool,
-    /// With --resume, go on even where the machine, the kernel or feedline is another: the verdicts are then UNCERTAIN
+    /// With --resume, go on even where the machine, its kernel, its limits or feedline is another; all verdicts are then
+    /// UNCERTAIN
     #[arg(long, requires = "resume")]
     pub(crate) anyway: bool,
     /// Exit with 5 when a gated target is UNCERTAIN, or when a gate on regressions cannot be decided

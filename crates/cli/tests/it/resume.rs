@@ -291,6 +291,7 @@ fn a_run_that_is_gone_on_with_elsewhere_judges_nothing() {
     fs::write(&path, env.to_string()).unwrap();
     bench.run(&["run", "--anyway"]).exits(2).says("--resume");
     bench.run(&["run", "--resume", &folder]).exits(2).says("the kernel changed").says("--anyway");
+    assert!(!bench.path(&folder).join(record::SEGMENTS_FILE).exists(), "a run that was not gone on with");
     let ended = bench.run(&["run", "--resume", &folder, "--anyway"]).exits(0);
     is_whole(&bench, ROUNDS);
     assert!(ended.prints("the kernel changed as the run was gone on with"), "{}", ended.out);

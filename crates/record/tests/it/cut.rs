@@ -106,7 +106,7 @@ fn what_a_cut_tore_is_taken_back_when_a_run_is_gone_on_with() {
             fs::write(&path, &whole[..cut]).unwrap();
             let (lines, members) =
                 (read_run(&dir).unwrap().lines.len(), read_intervals(&dir).unwrap().reps.len());
-            let mut writer = RunWriter::reopen(&dir, &sample::segment(), Redactor::default()).unwrap();
+            let mut writer = sample::gone_on(&dir);
             writer.append(&sample::lines()[0]).unwrap();
             writer.append_intervals(&sample::intervals()[0]).unwrap();
             assert_eq!(read_run(&dir).unwrap().lines.len(), lines + 1, "{name} cut at {cut}");
@@ -122,12 +122,17 @@ fn a_record_has_one_writer() {
     let dir = folder.path().join("run");
     let (run, env) = (sample::run(), sample::environment());
     let writer = RunWriter::create(&dir, &run, "", &env, Redactor::default()).unwrap();
-    let reopen = || RunWriter::reopen(&dir, &sample::segment(), Redactor::default());
+    let reopen = || RunWriter::reopen(&dir, Redactor::default());
     let message = reopen().unwrap_err().to_string();
     assert!(message.contains("another feedline is writing it\n  hint: "), "{message}");
-    assert!(!dir.join(record::SEGMENTS_FILE).exists());
     drop(writer);
-    reopen().unwrap();
+    let mut writer = reopen().unwrap();
+    assert!(
+        !dir.join(record::SEGMENTS_FILE).exists(),
+        "who looks at a record and leaves has not gone on with it"
+    );
+    writer.go_on(&sample::segment()).unwrap();
+    assert_eq!(read_run(&dir).unwrap().segments, [sample::segment()]);
 }
 
 #[test]

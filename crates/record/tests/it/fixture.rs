@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use feed::Durability;
 use record::{
-    Captured, CheckpointOutcome, End, Format, Gate, Line, NotLookedAt, Outage, Outcome, Redactor, Rep,
-    Reread, Run, RunWriter, Segment, System, counter, read_intervals, read_run,
+    Captured, CheckpointOutcome, End, Format, Gate, Line, NotLookedAt, Outage, Outcome, Rep, Reread, Run,
+    Segment, System, counter, read_intervals, read_run,
 };
 
 use crate::sample;
@@ -68,7 +68,7 @@ fn write_v1_8() {
 fn write_v1_9() {
     let folder = fixture("v1_9");
     sample::write(&folder);
-    let mut writer = RunWriter::reopen(&folder, &sample::segment(), Redactor::default()).unwrap();
+    let mut writer = sample::gone_on(&folder);
     writer.append(sample::lines().last().unwrap()).unwrap();
 }
 
@@ -113,7 +113,7 @@ fn write_v1_15() {
 fn write_v1_16() {
     let folder = fixture("v1_16");
     sample::write(&folder);
-    let mut writer = RunWriter::reopen(&folder, &sample::segment(), Redactor::default()).unwrap();
+    let mut writer = sample::gone_on(&folder);
     writer.append(sample::lines().last().unwrap()).unwrap();
 }
 

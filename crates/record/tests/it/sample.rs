@@ -27,6 +27,13 @@ pub(crate) fn write(dir: &Path) {
     }
 }
 
+/// Goes on with the sample in `dir`.
+pub(crate) fn gone_on(dir: &Path) -> RunWriter {
+    let mut writer = RunWriter::reopen(dir, Redactor::default()).unwrap();
+    writer.go_on(&segment()).unwrap();
+    writer
+}
+
 /// How the sample was gone on with.
 pub(crate) fn segment() -> Segment {
     Segment {

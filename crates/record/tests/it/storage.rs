@@ -42,8 +42,8 @@ fn record(folder: &Path) -> (PathBuf, Recorded) {
     for (index, line) in lines.iter().enumerate() {
         if index == half {
             drop(writer);
-            let reopen = || RunWriter::reopen(&dir, &sample::segment(), Redactor::default());
-            writer = twice(&mut recorded.errors, reopen);
+            writer = twice(&mut recorded.errors, || RunWriter::reopen(&dir, Redactor::default()));
+            twice(&mut recorded.errors, || writer.go_on(&sample::segment()));
         }
         if let Some(member) = members.get(index) {
             twice(&mut recorded.errors, || writer.append_intervals(member));

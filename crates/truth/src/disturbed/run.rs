@@ -214,7 +214,9 @@ impl<'a> Stage<'a> {
         };
         record.segments.clone_from(&before.segments);
         record.segments.push(segment.clone());
-        Ok(RunWriter::reopen(folder, &segment, redactor)?)
+        let mut writer = RunWriter::reopen(folder, redactor)?;
+        writer.go_on(&segment)?;
+        Ok(writer)
     }
 
     fn steps(&self, bench: &mut Bench<'_>, keeper: &mut Keeper<'_>) -> Result<(), Broken> {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use record::{CELLS_FILE, INTERVALS_FILE, Line, RUN_FILE, Redactor, RunWriter, read_intervals, read_run};
+use record::{CELLS_FILE, INTERVALS_FILE, Line, RUN_FILE, read_intervals, read_run};
 use syscalls::{Answer, Call};
 
 use super::{record, watch};
@@ -152,7 +152,7 @@ fn after_each_call(dir: &Path, calls: &[Call]) {
 
 /// What is left can be gone on with, and nothing of it is lost.
 fn goes_on(dir: &Path, (lines, members): (usize, usize), name: &str) {
-    let mut writer = RunWriter::reopen(dir, &sample::segment(), Redactor::default()).unwrap();
+    let mut writer = sample::gone_on(dir);
     writer.append(&sample::lines()[0]).unwrap();
     writer.append_intervals(&sample::intervals()[0]).unwrap();
     let found = read_intervals(dir).unwrap();
