@@ -217,6 +217,17 @@ mod tests {
     }
 
     #[test]
+    fn a_mix_is_moved_as_far_as_the_part_that_got_least() {
+        // 10 of which 3 are written: as asked, too few, too many; and a sixth of what was to be read.
+        for (moved, written, write_share, part) in
+            [(10.0, 3.0, 0.3, 1.0), (10.0, 3.0, 0.5, 0.6), (10.0, 7.0, 0.5, 0.6), (10.0, 9.0, 0.4, 1.0 / 6.0)]
+        {
+            assert_close(mixed_part(moved, written, write_share), part);
+        }
+        assert!(mixed_part(0.0, 0.0, 0.3).is_nan());
+    }
+
+    #[test]
     fn f01_sample_rate() {
         assert_close(samples_per_s(8, 256, 0.2), 10_240.0);
     }

@@ -63,11 +63,8 @@ fn hits_of_permutations_lru(c: f64) -> f64 {
 /// `A`, hence `x = A + (1 - A) exp(v / c)`; putting that into the mean gives `A = c`, and the misses of an epoch are
 /// `M(1) = c ln(c + (1 - c) exp(1 / c))`. The test counts the same in a simulation.
 fn hits_of_permutations_random(c: f64) -> f64 {
-    match c {
-        1.0.. => 1.0,
-        _ if c > 0.0 => (-c * (-c * (1.0 - (-1.0 / c).exp())).ln_1p()).clamp(0.0, 1.0),
-        _ => 0.0,
-    }
+    let c = c.clamp(0.0, 1.0);
+    (-c * (-c * (1.0 - (-1.0 / c).exp())).ln_1p()).clamp(0.0, 1.0)
 }
 
 /// Steps after which the fixed point of [`hits_in_order_random`] is taken as found.

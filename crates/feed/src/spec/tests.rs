@@ -119,6 +119,13 @@ fn a_corpus_read_within_the_hour_is_impossible() {
 /// Claim C25: 2 M tokens are what the article's step holds, not what eight accelerators train on in a
 /// second (F05).
 #[test]
+fn a_corpus_read_within_six_hours_is_impossible() {
+    let within = |hours: f64| of_tokens(2e12 / (hours * 3_600.0), 1_000_000).resolve();
+    assert!(error_of(within(5.99)).contains("a corpus of 2 T tokens is read in"));
+    assert!(within(6.01).is_ok());
+}
+
+#[test]
 fn a_rate_beyond_the_compute_of_its_hosts_is_remarked_on() {
     let caveats = of_tokens(2e6, 1).resolve().expect("resolved with a caveat").caveats;
     assert_eq!(
@@ -269,6 +276,11 @@ fn a_wrong_short_form_says_what_to_write() {
     }
     assert_eq!(error("2.5 GB"), "`GB` in `2.5 GB` is not a unit of a rate: write 2.5 GB/s");
     assert!(error("-2.5 GB/s").contains("is negative"));
+    // Of the right form, and of no model that is known.
+    for name in ["a_b", "a.b", "a-b"] {
+        let spec = NeedSpec::parse_short(&format!("8xh100:{name}")).unwrap();
+        assert!(error_of(spec.resolve()).contains(&format!("`{name}`")));
+    }
 }
 
 proptest! {

@@ -47,6 +47,16 @@ fn f42_a_copy_of_imagenet() {
     holds(&said(|sheet| fed.answer(sheet)), &["the source gives what the accelerators take already"]);
     let slower = CopyFirst { copy_bps: 0.4e9, ..COPY };
     holds(&said(|sheet| slower.answer(sheet)), &["never pays"]);
+    // 8 s of copying, and each epoch is 1 s shorter.
+    let last = CopyFirst {
+        dataset_bytes: 1e9,
+        source_bps: 0.5e9,
+        copying_bps: 0.125e9,
+        copy_bps: 1e9,
+        need_bps: None,
+        epochs: Some(8),
+    };
+    holds(&said(|sheet| last.answer(sheet)), &["= 8 epochs", "within epoch 8, and not before"]);
     let nothing = CopyFirst { source_bps: 0.0, ..COPY };
     assert!(refused(|sheet| nothing.answer(sheet)).contains("the rate of the source is 0"));
 }
@@ -65,6 +75,8 @@ fn f44_and_f45_a_cache_of_half_the_data() {
     };
     // 0.847 / 2 + 0.153 / 10 = 0.4387.
     let text = said(|sheet| cache.answer(sheet));
+    holds(&text, &["1 / (84.7 % / 2 GB/s + 15.3 % / 10 GB/s)"]);
+    holds(&text, &["from epoch 2 on: a new order each epoch, least recently used dropped"]);
     holds(&text, &["50 % of the dataset", "15.3 % from epoch 2 on", "= 2.28 GB/s (F45)"]);
     holds(&text, &["100 GB / 2 GB/s = 50 s", "100 GB / 2.28 GB/s = 43.9 s", "12.3 % shorter"]);
     holds(&text, &["2.5 min without the cache, 2.3 min with it"]);
@@ -90,8 +102,13 @@ fn f44_and_f45_a_cache_of_half_the_data() {
             "epoch 1 is 33.1 % shorter than without the cache, and epoch 2 69.1 %",
         ],
     );
+    // Full after two epochs: 134 s, 61.9 s, and 998 times (0.135 / 0.5 + 0.865 / 5) x 100 = 44.3 s.
+    let many = CacheBefore { cache_bytes: 86.5e9, epochs: Some(1_000), ..all };
+    holds(&said(|sheet| many.answer(sheet)), &["2.31 d without the cache, 12.3 h with it"]);
     let once = CacheBefore { epochs: Some(1), ..all };
-    holds(&said(|sheet| once.answer(sheet)), &["epoch 1 is 33.1 % shorter than without the cache"]);
+    let text = said(|sheet| once.answer(sheet));
+    holds(&text, &["samples drawn with replacement", "epoch 1 is 33.1 % shorter than without the cache"]);
+    assert!(!text.contains("epoch 2 is") && !text.contains("and epoch 2"), "{text}");
     let fed = CacheBefore { need_bps: Some(100e6), ..all };
     holds(&said(|sheet| fed.answer(sheet)), &["take already"]);
     let once = CacheBefore { epochs: Some(1), ..cache };
@@ -116,6 +133,8 @@ fn f41_unpacking_binds_where_the_link_could_carry_more() {
     );
     let few = Codec { readers: 2, ..codec };
     holds(&said(|sheet| few.answer(sheet)), &["no gain"]);
+    let none = Codec { ratio: 1.0, readers: 5, ..codec };
+    holds(&said(|sheet| none.answer(sheet)), &["min(2 GB/s, 2 GB/s) = 2 GB/s: the link binds", "no gain"]);
     assert!(refused(|sheet| Codec { ratio: 0.5, ..codec }.answer(sheet)).contains("makes the data larger"));
 }
 
@@ -130,10 +149,15 @@ fn f18_f33_f34_f35_shards_of_a_gigabyte() {
     };
     let text = said(|sheet| shards.answer(sheet));
     holds(&text, &["ceil(50 TB / 1 GB) = 50,000 (F34)", "floor(1 GB / 130 kB) = 7,692 (F35)"]);
+    // A header of 512 bytes, and 48 to whole blocks.
+    holds(&text, &["headers and padding add 0.431 %"]);
     holds(&text, &["ceil(50,000 / 256) = 196 at most (F33)", "0.351 % of an epoch", "= 31.4 ms (F11)"]);
     holds(&text, &["= 2.7 MB: of larger files", "21.7 times, each stream for itself (F18)"]);
     let unknown = Shards { stream: None, ..shards };
     holds(&said(|sheet| unknown.answer(sheet)), &["50,000 shards of about 1 GB"]);
+    // One of each, and no more than the smallest that is possible.
+    let one = Shards { dataset_bytes: 1e9, sample_bytes: 1e9, ranks: 1, stream: None, ..shards };
+    holds(&said(|sheet| one.answer(sheet)), &["1 shard of about 1 GB", "floor(1 GB / 1 GB) = 1 (F35)"]);
     let refused = |edit: Shards| refused(|sheet| edit.answer(sheet));
     assert!(refused(Shards { shard_bytes: 1e3, ..shards }).contains("holds no sample"));
     assert!(refused(Shards { dataset_bytes: 1e3, ..shards }).contains("a dataset of 1 kB holds no sample"));
@@ -161,6 +185,10 @@ fn f25_f26_f38_readers_by_the_time_of_a_sample() {
     // A batch takes one reader 1.536 s.
     holds(&text, &["1 reader", "200 ms / max(1.54 s / 1, 200 ms): 13 % busy", "26 % busy"]);
     holds(&text, &["7 readers of each accelerator are the fewest that keep it 90 % busy"]);
+    assert!(
+        text.contains("8 readers ") && !text.contains("16 readers "),
+        "none beyond those that suffice:\n{text}"
+    );
     // Claims C13 and C66: overlap alone is 2 times at most, and two readers 3 times where a load takes twice the step.
     let turns = Readers { accelerators: 1, batch: 1, step_s: 1.0, decode_s: 0.0, ..readers() };
     let one = Readers { reading: Reading::Sample { read_s: 1.0 }, ..turns.clone() };
@@ -237,6 +265,10 @@ fn f28_to_f32_and_f39_memory_of_a_loader() {
     holds(&said(|sheet| memory.answer(sheet)), &["8 x 4 = 32 for each", "32 x 256 x 602 kB = 4.93 GB (F29)"]);
     let one = Memory { readers: 1, ..memory };
     holds(&said(|sheet| one.answer(sheet)), &["= 617 MB (F29)", "617 MB of this host's memory"]);
+    let none = Memory { ahead: Ahead::OfAccelerator(0), ..memory };
+    assert!(refused(|sheet| none.answer(sheet)).contains(" is 0"));
+    let of_two = Memory { accelerators: 2, reader_bytes: Some(1e9), ..memory };
+    holds(&said(|sheet| of_two.answer(sheet)), &["16 x 1 GB = 16 GB (F39)"]);
     let of_record = Memory { ahead: Ahead::OfAccelerator(8), step_s: Some(0.2), ..memory };
     let text = said(|sheet| of_record.answer(sheet));
     holds(&text, &["8 for each accelerator", "8 x 256 x 602 kB = 1.23 GB (F29)", "8 x 200 ms = 1.6 s"]);
@@ -253,6 +285,15 @@ fn f28_to_f32_and_f39_memory_of_a_loader() {
     holds(&text, &["5,000 x 130 kB x 8 = 5.2 GB (F31)", "50,000,000 x 80 B = 4 GB (F32)"]);
     holds(&text, &["8 x 8 GB = 64 GB (F39)", "16 x 200 ms = 3.2 s without any delivery (F30)"]);
     holds(&text, &["75.7 GB do not fit into 32 GB"]);
+    let exactly = Memory {
+        ram_bytes: Some(1e9),
+        batch: 1,
+        decoded_bytes: 1e9,
+        readers: 1,
+        ahead: Ahead::OfReader(1),
+        ..memory
+    };
+    holds(&said(|sheet| exactly.answer(sheet)), &["1 GB are 100 % of 1 GB"]);
     let fits = Memory { ram_bytes: Some(100e9), ..all };
     holds(&said(|sheet| fits.answer(sheet)), &["75.7 GB are 75.7 % of 100 GB"]);
 }
@@ -279,6 +320,18 @@ fn f36_batches_cross_the_link() {
             "a pinned batch crosses in 1.38 ms, so that an accelerator is 72.7 % busy at most, and 20.8 % with",
         ],
     );
+    let as_long = Transfer { batch: 1, decoded_bytes: 28e6, step_s: 1e-3, ..transfer };
+    holds(
+        &said(|sheet| as_long.answer(sheet)),
+        &["saves 250 % of a step where", "pageable ones last longer than a step"],
+    );
+    let both = Transfer { pageable_bps: 14e9, step_s: 2e-3, ..as_long };
+    holds(
+        &said(|sheet| both.answer(sheet)),
+        &["saves 50 % of a step where", "beside each other both are hidden"],
+    );
+    let alike = Transfer { pageable_bps: 28e9, ..both };
+    holds(&said(|sheet| alike.answer(sheet)), &["pinned memory saves nothing at these rates"]);
     let longer = Transfer { step_s: 0.002, ..transfer };
     holds(&said(|sheet| longer.answer(sheet)), &["pageable ones last longer than a step"]);
 }
@@ -308,6 +361,11 @@ fn f46_to_f50_checkpoints() {
     let text = said(|sheet| sync.answer(sheet));
     holds(&text, &["60 s / 15 min = 6.67 % of the time (F49)", "512 x 60 s = 8.53 accelerator-hours (F50)"]);
     holds(&text, &["8.53 x 3 = 25.6; 17,203 a week"]);
+    // As long as the time between two is not too long.
+    let always = Checkpoints { interval_s: 60.0, ..sync };
+    holds(&said(|sheet| always.answer(sheet)), &["60 s / 60 s = 100 % of the time (F49)"]);
+    let copied = Checkpoints { copied_over: Some((1, 10e9)), ..always };
+    holds(&said(|sheet| copied.answer(sheet)), &["600 GB / (1 x 10 GB/s) = 60 s (F48)"]);
     let slow_link = Checkpoints { copied_over: Some((1, 28e6)), ..checkpoints };
     assert!(refused(|sheet| slow_link.answer(sheet)).contains("one is copied in"));
     let often = Checkpoints { interval_s: 30.0, ..sync };
@@ -325,6 +383,8 @@ fn f51_and_f52_idle_accelerators() {
     let more = Idle { accelerators: 1_024, utilization: 0.8, reachable: Some(0.95), ..idle };
     let text = said(|sheet| more.answer(sheet));
     holds(&text, &["95 % / 80 % - 1 = 18.7 % more time", "331,776 at 3 an hour"]);
+    let all = Idle { utilization: 1.0, reachable: Some(1.0), ..idle };
+    holds(&said(|sheet| all.answer(sheet)), &["8 x 720 h x (1 - 100 %) = 0 accelerator-hours (F51)"]);
     let less = Idle { reachable: Some(0.2), ..idle };
     assert!(refused(|sheet| less.answer(sheet)).contains("20 % to reach is less than the 30 %"));
 }

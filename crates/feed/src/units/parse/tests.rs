@@ -10,7 +10,7 @@ fn assert_refused<T: std::fmt::Debug>(result: Result<T, UnitError>, message: &st
 
 #[test]
 fn decimal_and_binary_sizes() {
-    let cases: [(&str, u64); 13] = [
+    let cases: [(&str, u64); 14] = [
         ("128 KiB", 131_072),
         ("128KiB", 131_072),
         (" 1 MB ", 1_000_000),
@@ -22,6 +22,7 @@ fn decimal_and_binary_sizes() {
         ("4 KB", 4_000),
         ("4 KiB", 4_096),
         ("007 B", 7),
+        ("0.000000000000001 EB", 1_000),
         ("15 EiB", 15 << 60),
         ("18446744073709551615 B", u64::MAX),
     ];
@@ -33,6 +34,9 @@ fn decimal_and_binary_sizes() {
 #[test]
 fn an_ambiguous_size_says_what_to_write() {
     assert_refused(parse_bytes("4k"), "`k` in `4k` is not a unit of a size: write 4 KiB or 4 kB");
+    assert_refused(parse_bytes("4tb"), "`tb` in `4tb` is not a unit of a size: write 4 TiB or 4 TB");
+    assert_refused(parse_bytes("4 p"), "`p` in `4 p` is not a unit of a size: write 4 PiB or 4 PB");
+    assert_refused(parse_bytes("4 eb"), "`eb` in `4 eb` is not a unit of a size: write 4 EiB or 4 EB");
     assert_refused(parse_bytes("2m"), "`m` in `2m` is not a unit of a size: write 2 MiB or 2 MB");
     assert_refused(
         parse_bytes("1.5 Gb"),
@@ -53,7 +57,22 @@ fn an_ambiguous_size_says_what_to_write() {
 
 #[test]
 fn a_number_that_is_none_says_so() {
-    for text in ["nan B", "inf GB", "many", "1e9 B", "1E9B", "1.2.3 B", ".5 GB", "1. GB", "+1 B", "B"] {
+    for text in [
+        "nan B",
+        "inf GB",
+        "many",
+        "1e9 B",
+        "1E9B",
+        "1.2.3 B",
+        ".5 GB",
+        "1. GB",
+        "+1 B",
+        "B",
+        "1e-9 B",
+        "1e+9 B",
+        "1.0000000000000001 B",
+        "1.00000000000000001 B",
+    ] {
         let expected = format!(
             "`{text}` does not start with a plain number (digits, at most 15 decimals): write for example \
              128 KiB"
