@@ -175,20 +175,11 @@ pub fn head_of_all(of_one: &Run) -> Run {
 /// What the accelerators of all ranks need together. Ranks that share machines are fewer hosts than they are ranks.
 fn need(of_one: &Need, ranks: u32, machines: u32) -> Need {
     let times = f64::from(ranks);
-    let share = format!(", one of {} hosts", of_one.hosts);
-    // Words on what is written beside it may stand behind it.
-    let label = of_one.label.contains(&share).then(|| of_one.label.replace(&share, ""));
-    let is_whole = of_one.hosts == ranks && machines == ranks;
-    let label = match label {
-        // What several processes of one host get is not what as many hosts get: the label does not call them that.
-        _ if machines < ranks => format!("{ranks} processes x {}", of_one.label),
-        // The label names the need of the whole job, of which each host has its share.
-        Some(whole) if is_whole => whole,
-        Some(whole) => format!("{whole}, {ranks} of {} hosts", of_one.hosts),
-        None => format!("{ranks} hosts x {}", of_one.label),
-    };
+    let of_all = |label: &str| label_of_all(label, of_one.hosts, ranks, machines);
+    let part =
+        |part: &NeedPart| NeedPart { label: of_all(&part.label), bytes_per_s: part.bytes_per_s * times };
     Need {
-        label,
+        label: of_all(&of_one.label),
         samples_per_s: of_one.samples_per_s.map(|per_s| per_s * times),
         bytes_per_s: of_one.bytes_per_s.map(|per_s| per_s * times),
         write_bytes_per_s: of_one.write_bytes_per_s.map(|per_s| per_s * times),
@@ -196,14 +187,30 @@ fn need(of_one: &Need, ranks: u32, machines: u32) -> Need {
         // That of all hosts already, where they share it.
         count: of_one.count.map(|count| if of_one.hosts == 1 { count.saturating_mul(ranks) } else { count }),
         loader_depth: of_one.loader_depth.map(|depth| depth.saturating_mul(ranks)),
-        hosts: if is_whole { 1 } else { of_one.hosts },
-        parts: of_one.parts.iter().map(|part| of_all(part, times)).collect(),
+        hosts: if is_of_all(of_one.hosts, ranks, machines) { 1 } else { of_one.hosts },
+        parts: of_one.parts.iter().map(part).collect(),
         ..of_one.clone()
     }
 }
 
-fn of_all(part: &NeedPart, times: f64) -> NeedPart {
-    NeedPart { bytes_per_s: part.bytes_per_s * times, ..part.clone() }
+/// Whether each of `hosts` is measured by a rank of its own.
+fn is_of_all(hosts: u32, ranks: u32, machines: u32) -> bool {
+    hosts == ranks && machines == ranks
+}
+
+/// What a need that is called `label` for one of `hosts` is called for all ranks.
+fn label_of_all(label: &str, hosts: u32, ranks: u32, machines: u32) -> String {
+    let share = format!(", one of {hosts} hosts");
+    // Words on what is written beside it may stand behind it.
+    let whole = label.contains(&share).then(|| label.replace(&share, ""));
+    match whole {
+        // What several processes of one host get is not what as many hosts get: the label does not call them that.
+        _ if machines < ranks => format!("{ranks} processes x {label}"),
+        // The label names the need of the whole job, of which each host has its share.
+        Some(whole) if is_of_all(hosts, ranks, machines) => whole,
+        Some(whole) => format!("{whole}, {ranks} of {hosts} hosts"),
+        None => format!("{ranks} hosts x {label}"),
+    }
 }
 
 /// Every line but the ends, and an end for all.

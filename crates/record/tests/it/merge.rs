@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use record::{
-    Cell, End, Line, Member, NotLookedAt, NotRun, RankRecord, RecordedIntervals, Rep, RepIntervals, Reread,
-    Role, Run, RunRecord, Team, head_of_all, merge,
+    Cell, End, Line, Member, Need, NeedPart, NotLookedAt, NotRun, RankRecord, RecordedIntervals, Rep,
+    RepIntervals, Reread, Role, Run, RunRecord, Team, head_of_all, merge,
 };
 
 use crate::sample;
@@ -107,10 +107,15 @@ fn processes_that_share_a_machine_are_no_hosts() {
         let mut one = Run { ranks: 2, team: Some(team), ..sample::run() };
         one.need.label = format!("16 x h100 resnet50, one of {hosts} hosts");
         one.need.hosts = hosts;
+        let label = format!("8 x h100 resnet50, one of {hosts} hosts");
+        one.need.parts = vec![NeedPart { label, bytes_per_s: 1e9 }];
         head_of_all(&one).need
     };
     let whole = of_machines([0, 1], 2);
     assert_eq!((whole.label.as_str(), whole.hosts), ("16 x h100 resnet50", 1));
+    let part = |need: &Need| (need.parts[0].label.clone(), need.parts[0].bytes_per_s);
+    assert_eq!(part(&whole), ("8 x h100 resnet50".to_owned(), 2e9));
+    assert_eq!(part(&of_machines([0, 1], 4)), ("8 x h100 resnet50, 2 of 4 hosts".to_owned(), 2e9));
     // Two processes of one machine: one of the two hosts was measured, and the label does not say otherwise.
     let shared = of_machines([0, 0], 2);
     assert_eq!(shared.label, "2 processes x 16 x h100 resnet50, one of 2 hosts");
