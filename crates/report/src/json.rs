@@ -559,8 +559,7 @@ impl<'a> VerdictObject<'a> {
             needs: NeedVerdictObject::all(verdict),
             alone: reads
                 .into_iter()
-                .flat_map(|reads| &reads.alone)
-                .map(|one| AloneObject::of(verdict, one))
+                .flat_map(|reads| reads.alone.iter().map(move |one| AloneObject::of(verdict, reads, one)))
                 .collect(),
             scope: reads.and_then(|reads| reads.scope.as_ref()).map(ScopeObject::of),
             line_samples_per_s: reads.and_then(|reads| reads.line_samples_per_s),
@@ -575,11 +574,11 @@ impl<'a> VerdictObject<'a> {
 }
 
 impl<'a> AloneObject<'a> {
-    fn of(verdict: &Verdict, one: &'a AloneVerdict) -> Self {
+    fn of(verdict: &Verdict, all: &ReadVerdict, one: &'a AloneVerdict) -> Self {
         Self {
             need: &one.need,
             verdict: Word::of(verdict.demo, one.judgement),
-            sentence: words::read_verdict::alone(one),
+            sentence: words::read_verdict::alone(all, one),
             line_bytes_per_s: one.line_bps,
             of_line_low: one.of_line.low,
             of_line_high: one.of_line.high,

@@ -108,9 +108,7 @@ fn verdicts<'a>(summary: &Summary) -> Vec<Block<'a>> {
         target: verdict.target.clone(),
         sentences: std::iter::once(words::verdict::sentence(verdict))
             .chain(verdict.of_reads().into_iter().flat_map(unreached))
-            .chain(
-                verdict.of_reads().into_iter().flat_map(|reads| &reads.alone).map(words::read_verdict::alone),
-            )
+            .chain(verdict.of_reads().into_iter().flat_map(words::read_verdict::each_alone))
             .collect(),
     });
     let unjudged = summary.unjudged.iter().map(|unjudged| Verdict {

@@ -24,6 +24,8 @@ pub struct AloneVerdict {
     pub of_line: Interval,
     /// The judgement.
     pub judgement: Judgement,
+    /// What keeps it open where the interval alone would not; `None` where that holds the line, and where it is judged.
+    pub open: Option<Cause>,
 }
 
 /// What can be said of the reads of one target against the line.

@@ -54,14 +54,17 @@ pub(crate) fn reasons(of: &ReadVerdict) -> Vec<String> {
     clauses.chain(because(of)).chain(circumstances(of)).collect()
 }
 
-/// What one of several needs would be told by itself.
-pub(crate) fn alone(of: &AloneVerdict) -> String {
-    let why = match of.judgement {
-        Judgement::Uncertain if of.of_line.low < 1.0 && of.of_line.high >= 1.0 => {
-            "; its interval straddles the line"
-        }
-        Judgement::Uncertain => "; what limits all at once limits it, or another cell may reach it",
-        Judgement::Feeds | Judgement::Starves => "",
+/// What each of several needs would be told by itself.
+pub(crate) fn each_alone(all: &ReadVerdict) -> impl Iterator<Item = String> {
+    all.alone.iter().map(|one| alone(all, one))
+}
+
+/// What one of several needs, of which all at once are told `all`, would be told by itself.
+pub(crate) fn alone(all: &ReadVerdict, of: &AloneVerdict) -> String {
+    let why = match (of.judgement, &of.open) {
+        (Judgement::Uncertain, Some(cause)) => format!("; {}", clause(cause, all)),
+        (Judgement::Uncertain, None) => "; its interval straddles the line".to_owned(),
+        (Judgement::Feeds | Judgement::Starves, _) => String::new(),
     };
     let (low, high) = (of.of_line.low * 100.0, of.of_line.high * 100.0);
     format!(
@@ -92,17 +95,20 @@ fn circumstances(of: &ReadVerdict) -> Vec<String> {
 }
 
 fn main_clause(of: &ReadVerdict) -> String {
-    let at = place(of, "at");
     let of_job = of.played.as_ref().zip(of.engine.as_deref());
-    if let Some(clause) = of_job.and_then(|(played, engine)| job_clause(of, played, engine)) {
-        return clause;
-    }
-    match &of.cause {
+    let of_job = of_job.and_then(|(played, engine)| job_clause(of, played, engine));
+    of_job.unwrap_or_else(|| clause(&of.cause, of))
+}
+
+/// What `cause` says of what was measured.
+fn clause(cause: &Cause, of: &ReadVerdict) -> String {
+    let at = place(of, "at");
+    match cause {
         // The need in words, so that the sentence can be quoted alone.
         Cause::Clears { first } => format!("{} {}", of.need, place(of, from_or_at(*first))),
         Cause::Short { share, .. } => format!("{} short {at}", percent(*share)),
         Cause::Straddles { .. } => {
-            let more = more_rounds(&of.cause).unwrap_or_default();
+            let more = more_rounds(cause).unwrap_or_default();
             format!("interval straddles the line {at}{}; {more}", interval_of_line(of))
         }
         Cause::Changed { bps } => {
