@@ -358,6 +358,67 @@ fn a_control_at_the_line_takes_starves_back() {
 }
 
 #[test]
+fn the_fresh_repetitions_of_a_control_say_what_it_reaches() {
+    // Below the line as it was measured first.
+    let verdict = verdict_of(&fresh(&[(4, 1.1, &[0.8; 3]), (8, 0.9, &[1.05; 3])]));
+    assert!(matches!(verdict.cause, Cause::OthersAbove { queue_depth: 8, .. }), "{:?}", verdict.cause);
+}
+
+#[test]
+fn another_cell_read_alike_takes_starves_back_where_it_may_reach_the_line() {
+    // Depths 1 and 32 are candidates, 2 is the control, and 16 was not measured afresh.
+    let with = |shares: [f64; 3], edit: &dyn Fn(&mut Builder)| {
+        let mut builder = fresh(&[(1, 1.2, &[0.8; 3]), (2, 0.4, &[0.4; 3]), (32, 1.5, &[0.9; 3])]);
+        builder.cell("c16", "disk", 16);
+        for (number, share) in (0..).zip(shares) {
+            builder.push(rep("c16", number, share * Builder::LINE_BPS));
+        }
+        edit(&mut builder);
+        let verdict = verdict_of(&builder);
+        match verdict.cause {
+            Cause::OthersAbove { queue_depth, .. } => (verdict.judgement, queue_depth),
+            _ => (verdict.judgement, 0),
+        }
+    };
+    let as_it_is = |_: &mut Builder| ();
+    let doubtful = |builder: &mut Builder| {
+        builder.edit_reps("c16", |rep| {
+            rep.errors.insert("io".to_owned(), 100_000);
+        });
+    };
+    let in_blocks = |builder: &mut Builder| builder.edit_cell("c16", |cell| cell.block_bytes /= 2);
+    let within_8 = |builder: &mut Builder| builder.run.need.loader_depth = Some(8);
+    let (open, starves) = ((Judgement::Uncertain, 16), (Judgement::Starves, 0));
+    assert_eq!(with([1.05; 3], &as_it_is), open);
+    assert_eq!(with([0.95; 3], &as_it_is), starves);
+    // Its upper bound alone reaches the line: enough for a cell of which nobody knows what it does without its doubt.
+    assert_eq!(with([0.7, 0.9, 1.1], &as_it_is), starves);
+    assert_eq!(with([0.7, 0.9, 1.1], &doubtful), open);
+    assert_eq!(with([0.5; 3], &doubtful), starves);
+    // Another question, and a depth that the job never has.
+    assert_eq!(with([1.05; 3], &in_blocks), starves);
+    assert_eq!(with([1.05; 3], &within_8), starves);
+}
+
+#[test]
+fn what_failed_is_judged_where_it_would_have_been_judged_had_it_worked() {
+    let with = |edit: &dyn Fn(&mut record::Cell)| {
+        let mut builder = confirmed_at(&[1.1, 1.11, 1.12]);
+        builder.cell("failed", "disk", 8);
+        builder.push(record::Rep {
+            outcome: Outcome::Failed { reason: "gone".to_owned() },
+            ..rep("failed", 0, 0.0)
+        });
+        builder.edit_cell("failed", edit);
+        let cause = verdict_of(&builder).cause;
+        matches!(cause, Cause::AskedFailed { .. })
+    };
+    assert!(!with(&|cell| cell.queue_depth = 16), "a depth among others");
+    assert!(!with(&|cell| cell.cache = "warm".into()), "nobody would judge by what memory gives");
+    assert!(with(&|cell| cell.block_bytes /= 2), "blocks of another size, as good as those that were read");
+}
+
+#[test]
 fn others_above_the_line_say_nothing_in_records_that_knew_no_candidates() {
     let mut builder =
         fresh(&[(1, 1.2, &[]), (2, 1.2, &[]), (3, 1.2, &[]), (4, 1.2, &[]), (8, 0.8, &[0.8; 3])]);
