@@ -1,7 +1,7 @@
 //! Needs of writes.
 
 use feed::{Durability, Flow, Judgement};
-use record::{Device, Rep};
+use record::{Device, Line, Rep, Role};
 
 use crate::cell::flag::Flag;
 use crate::fixture::{Builder, confirmation, confirmed_at, need_in_bytes, reads_of, rep};
@@ -150,6 +150,10 @@ fn of_several_shares_the_one_that_the_need_has_is_judged() {
     let reads = reads_of(&builder);
     assert_eq!((reads.judgement, reads.cell.as_deref()), (Judgement::Feeds, Some("c")));
     assert!(matches!(reads.unreached[..], [crate::Unreached::Otherwise { .. }]), "{:?}", reads.unreached);
+    // And it is the one to be measured afresh.
+    builder.lines.retain(|line| matches!(line, Line::Rep(rep) if rep.role == Role::Measure));
+    let summary = summarise(&builder.record());
+    assert_eq!(crate::choose_cell(&summary, "disk").unwrap().cell.cell, "c");
 }
 
 #[test]
