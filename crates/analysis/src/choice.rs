@@ -782,6 +782,22 @@ mod tests {
         assert_eq!(chosen_of_jobs(&[("a", None, 9.0), ("b", JOB, 0.5)], |_| {}), ["b"]);
         let warm = |b: &mut Builder| b.edit_cell("b", |cell| cell.cache = "warm".into());
         assert_eq!(chosen_of_jobs(&[("a", None, 0.9), ("b", JOB, 1.1)], warm), ["a"]);
+        let doubtful = |b: &mut Builder| {
+            b.edit_reps("b", |rep| {
+                rep.errors.insert("io".to_owned(), 100_000);
+            });
+        };
+        assert_eq!(
+            chosen_of_jobs(&[("a", None, 9.0), ("b", JOB, 0.5)], doubtful),
+            ["b"],
+            "none stands in for it"
+        );
+        // A job has as much under way as its readers read: the reach of a loader is one of closed loops.
+        let within_8 = |b: &mut Builder| {
+            b.run.need.loader_depth = Some(8);
+            b.edit_cell("a", |cell| cell.queue_depth = 4);
+        };
+        assert_eq!(chosen_of_jobs(&[("a", None, 9.0), ("b", JOB, 0.5)], within_8), ["b"]);
     }
 
     #[test]

@@ -97,6 +97,11 @@ fn each_of_several_needs_has_a_row_by_itself() {
         assert!(page.contains(&word), "{word}\n{page}");
     }
     assert_answer(&listed(0.5));
+    let mut of_hosts = listed(0.3);
+    of_hosts.run.need.hosts = 4;
+    let page = markdown(&summarise(&of_hosts));
+    assert!(page.contains("tokens of the larger job alone UNCERTAIN"), "{page}");
+    assert!(page.contains("; this host is fed at") && page.contains("; 3 more were not tested"), "{page}");
 }
 
 #[test]
