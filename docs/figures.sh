@@ -25,6 +25,7 @@ done
 plot() { # run, plot
     "$feedline" report "results/$1" --format svg --plot "$2" >"$generated/$1-$2.svg"
 }
+.ci/soak judge results/soak/samples.tsv >"$generated/soak.txt"
 for name in percentiles tradeoff; do plot quickstart "$name"; done
 for name in sizes roofline; do plot sizes "$name"; done
 for name in heatmap over-time machine; do plot over-time "$name"; done
