@@ -98,7 +98,8 @@ miri:
 # standard library with it too, of its component `rust-src`. Left out are the two tests that take from their process what a sanitizer
 # needs, its signals and its address space; and examples in documentation, which do not link.
 sanitized SANITIZER:
-    LSAN_OPTIONS=suppressions="$PWD/.ci/kept-on-purpose" RUSTFLAGS="-Zsanitizer={{SANITIZER}}" CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="timeout --kill-after=10 1800" \
+    LSAN_OPTIONS=suppressions="$PWD/.ci/kept-on-purpose" RUSTFLAGS="-Zsanitizer={{SANITIZER}}" \
+        CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="timeout --kill-after=10 1800" \
         cargo +nightly test -Zbuild-std --target x86_64-unknown-linux-gnu --target-dir target/sanitized-{{SANITIZER}} \
         --package backend --package backend-file --package backend-net --package engine --lib --tests -- \
         --skip address_space_is_short --skip too_little_address_space_is_named --skip ends_the_process_as_it_always_did

@@ -522,17 +522,8 @@ mod tests {
 
     #[test]
     fn a_cell_with_failed_reads_is_passed_over() {
-        let errors = |b: &mut Builder| {
-            b.edit_reps("a", |rep| {
-                rep.errors.insert("io".to_owned(), 100_000);
-            });
-        };
+        let errors = |b: &mut Builder| b.doubt("a");
         assert_eq!(chosen(&[("a", 8, 1.5), ("b", 16, 0.9)], errors), ["b"]);
-        let errors = |b: &mut Builder| {
-            b.edit_reps("a", |rep| {
-                rep.errors.insert("io".to_owned(), 100_000);
-            });
-        };
         assert_eq!(chosen(&[("a", 8, 1.5)], errors), ["a"], "better a doubtful cell than none");
     }
 
@@ -701,9 +692,7 @@ mod tests {
         // So slow that nothing of it is valid: what feeds stands in for no form that does not.
         let failing = |builder: &mut Builder| {
             compressed(builder, true);
-            builder.edit_reps("gzip", |rep| {
-                rep.errors.insert("io".to_owned(), 100_000);
-            });
+            builder.doubt("gzip");
         };
         assert_eq!(chosen(&cells, failing), ["gzip"]);
         // A rate in bytes asks for half as many samples of what is stored in twice the bytes.
@@ -782,11 +771,7 @@ mod tests {
         assert_eq!(chosen_of_jobs(&[("a", None, 9.0), ("b", JOB, 0.5)], |_| {}), ["b"]);
         let warm = |b: &mut Builder| b.edit_cell("b", |cell| cell.cache = "warm".into());
         assert_eq!(chosen_of_jobs(&[("a", None, 0.9), ("b", JOB, 1.1)], warm), ["a"]);
-        let doubtful = |b: &mut Builder| {
-            b.edit_reps("b", |rep| {
-                rep.errors.insert("io".to_owned(), 100_000);
-            });
-        };
+        let doubtful = |b: &mut Builder| b.doubt("b");
         assert_eq!(
             chosen_of_jobs(&[("a", None, 9.0), ("b", JOB, 0.5)], doubtful),
             ["b"],

@@ -8,6 +8,7 @@ use super::narrower::narrower;
 use super::read_verdict::{AloneVerdict, ReadVerdict};
 use super::source::Source;
 use crate::cell::cell_summary::{CellSummary, Measurement};
+use crate::cell::figures::Figures;
 
 /// What each rate of the need is told by the cell on which the verdict on all at once rests. Empty where that rests on no figures.
 pub(super) fn of_all(source: &Source<'_>, cell: &CellSummary, all: &ReadVerdict) -> Vec<AloneVerdict> {
@@ -45,7 +46,7 @@ fn judgement(
     let (judgement, open) = judged(source.cells, cell, figures, line.samples_per_s * share);
     let open = match judgement {
         Judgement::Feeds => falls_short(source, cell, all, line.bps * share),
-        Judgement::Starves => may_reach(source, cell, all, share),
+        Judgement::Starves => may_reach(source, (cell, figures), all, share),
         Judgement::Uncertain => open,
     };
     (if open.is_some() { Judgement::Uncertain } else { judgement }, open)
@@ -64,13 +65,16 @@ fn falls_short(source: &Source<'_>, cell: &CellSummary, all: &ReadVerdict, line_
 
 /// What keeps a rate that the interval lies below from being starved: what starves one of them starves all of them, no other way of
 /// reading may reach this line, and no trend lead to it, whose flag is by the line of all.
-fn may_reach(source: &Source<'_>, cell: &CellSummary, all: &ReadVerdict, share: f64) -> Option<Cause> {
+fn may_reach(
+    source: &Source<'_>,
+    (cell, figures): (&CellSummary, &Figures),
+    all: &ReadVerdict,
+    share: f64,
+) -> Option<Cause> {
     let line_bps = cell.line?.bps * share;
     let of_all = Some(&all.cause).filter(|_| all.judgement != Judgement::Starves);
     let rises = all.changed.filter(|(before, after)| before.max(*after) >= line_bps);
-    let mut flags =
-        cell.confirmed.as_ref().and_then(Measurement::figures).into_iter().flat_map(|one| &one.flags);
-    let unsteady = flags.find(|flag| flag.is_unsteady()).cloned();
+    let unsteady = figures.flags.iter().find(|flag| flag.is_unsteady()).cloned();
     of_all
         .cloned()
         .or_else(|| rises.map(|bps| Cause::Changed { bps }))

@@ -381,11 +381,7 @@ fn another_cell_read_alike_takes_starves_back_where_it_may_reach_the_line() {
         }
     };
     let as_it_is = |_: &mut Builder| ();
-    let doubtful = |builder: &mut Builder| {
-        builder.edit_reps("c16", |rep| {
-            rep.errors.insert("io".to_owned(), 100_000);
-        });
-    };
+    let doubtful = |builder: &mut Builder| builder.doubt("c16");
     let in_blocks = |builder: &mut Builder| builder.edit_cell("c16", |cell| cell.block_bytes /= 2);
     let within_8 = |builder: &mut Builder| builder.run.need.loader_depth = Some(8);
     let (open, starves) = ((Judgement::Uncertain, 16), (Judgement::Starves, 0));
