@@ -21,7 +21,8 @@ use crate::curve::treatment::{self, FromMemory};
 ///
 /// A verdict is about training, so cells are considered in this order of preference, and only the most
 /// preferred that were measured: storage before the client's page cache (`warm`), writes that are kept before those of which
-/// nothing is promised, buffers of base pages, as a loader has them, before huge ones, a training
+/// nothing is promised, buffers of base pages and threads that nobody places, as a loader has them, before huge ones and threads kept
+/// beside the device, a training
 /// job that was played before
 /// reads without one, readers as a `DataLoader` has them before reads that share a depth, whole files (`read_file`)
 /// before blocks of files held open, the order of a training job before others, the sample size nearest to the one the
@@ -357,10 +358,10 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// Lower is preferred: from memory, writes that may lie in memory, buffers that no loader has, job, whether it saves otherwise than the need has it, blocks, access, then the distance in size, in thousandths of a doubling, and what
+/// Lower is preferred: from memory, writes that may lie in memory, how many of buffers and threads are as no loader has them, job, whether it saves otherwise than the need has it, blocks, access, then the distance in size, in thousandths of a doubling, and what
 /// is offered beyond the line, in thousandths of it. Between both comes of mixes the distance from the share of writes that the need
 /// has, in thousandths of the whole: each size has a share of its own, rounded to percents.
-type Preference = (FromMemory, bool, bool, u8, bool, bool, u8, u64, u64, u64);
+type Preference = (FromMemory, bool, u8, u8, bool, bool, u8, u64, u64, u64);
 
 /// How much a cell is preferred; without figures nothing is known of its offer.
 fn preference(cell: &CellSummary, figures: Option<&Figures>, eligibility: Eligibility<'_>) -> Preference {
@@ -395,7 +396,7 @@ fn preference(cell: &CellSummary, figures: Option<&Figures>, eligibility: Eligib
     (
         treatment::from_cache(&cell.cell),
         operation::writes_over(&cell.cell) && !operation::is_kept(&cell.cell),
-        huge,
+        u8::from(huge) + u8::from(cell.cell.is_beside_device()),
         job,
         saves,
         blocks,
@@ -491,6 +492,16 @@ mod tests {
 
     fn chosen(cells: &[(&str, u32, f64)], edit: impl FnOnce(&mut Builder)) -> Vec<String> {
         named_of(&record_of(cells, edit))
+    }
+
+    #[test]
+    fn threads_that_nobody_places_before_those_beside_the_device() {
+        let beside = |builder: &mut Builder| {
+            for (cell, value) in [("a", "device"), ("b", "any")] {
+                builder.edit_cell(cell, |cell| cell.axes.push(record::testing::words("numa", value)));
+            }
+        };
+        assert_eq!(chosen(&[("a", 8, 1.5), ("b", 16, 1.1)], beside), ["b"]);
     }
 
     #[test]

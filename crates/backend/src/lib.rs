@@ -12,6 +12,7 @@ mod clock;
 pub mod conformance;
 mod error;
 pub mod null;
+pub mod numa;
 mod owned;
 mod pieces;
 mod queue;

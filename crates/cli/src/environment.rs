@@ -29,6 +29,8 @@ fn capture_below(root: &Path) -> Environment {
         cpu_model: cpu_info(root, "model name").into(),
         cores_online: cores_online(root).into(),
         cores_usable: Captured::Value(usable_cores_of(root, affinity_cores())),
+        numa_nodes: numa_nodes(root).into(),
+        processors_allowed: processors_allowed(root).into(),
         memory_bytes: memory_bytes(root).into(),
         governor: line(root, &format!("{CPU}/cpu0/cpufreq/scaling_governor")).into(),
         clocksource: line(root, "sys/devices/system/clocksource/clocksource0/current_clocksource").into(),
@@ -161,6 +163,28 @@ fn cores_online(root: &Path) -> Result<u32, String> {
         Some(last.checked_sub(first)? + 1)
     };
     text.split(',').map(cores_of).sum::<Option<u32>>().ok_or_else(|| format!("/{path} holds `{text}`"))
+}
+
+fn numa_nodes(root: &Path) -> Result<BTreeMap<u32, String>, String> {
+    let path = "sys/devices/system/node";
+    let failed = |cause| format!("cannot read /{path}: {cause}");
+    let mut nodes = BTreeMap::new();
+    for entry in std::fs::read_dir(root.join(path)).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name().to_string_lossy().into_owned();
+        if let Some(number) = name.strip_prefix("node").and_then(|number| number.parse().ok()) {
+            // Empty where a node has memory alone.
+            let processors = read(root, &format!("{path}/{name}/cpulist"))?;
+            nodes.insert(number, processors.trim().to_owned());
+        }
+    }
+    if nodes.is_empty() { Err(format!("/{path} has no nodes")) } else { Ok(nodes) }
+}
+
+fn processors_allowed(root: &Path) -> Result<String, String> {
+    let found = read(root, "proc/self/status")?
+        .lines()
+        .find_map(|line| line.strip_prefix("Cpus_allowed_list:").map(|list| list.trim().to_owned()));
+    found.ok_or_else(|| "/proc/self/status has no `Cpus_allowed_list`".to_owned())
 }
 
 fn memory_bytes(root: &Path) -> Result<u64, String> {
@@ -337,7 +361,10 @@ mod tests {
         root
     }
 
-    const SERVER: [(&str, &str); 14] = [
+    const SERVER: [(&str, &str); 17] = [
+        ("proc/self/status", "Name:\tfeedline\nCpus_allowed_list:\t0-2\n"),
+        ("sys/devices/system/node/node0/cpulist", "0-3\n"),
+        ("sys/devices/system/node/node1/cpulist", "6,8-9\n"),
         ("proc/sys/kernel/osrelease", "6.8.0-45-generic\n"),
         ("proc/sys/kernel/io_uring_disabled", "2\n"),
         (
@@ -377,6 +404,9 @@ mod tests {
             (env.cores_online, env.memory_bytes),
             (Captured::Value(7), Captured::Value(2_113_549 * 1024))
         );
+        let nodes = [(0, "0-3"), (1, "6,8-9")].map(|(node, processors)| (node, processors.to_owned()));
+        assert_eq!(env.numa_nodes, Captured::Value(nodes.into()));
+        assert_eq!(text(&env.processors_allowed), "0-2");
         assert_eq!(env.io_uring_disabled, Captured::Value(2));
         assert_eq!(env.open_files_max, Captured::Value(Limit::Unlimited));
         assert_eq!(env.locked_memory_bytes_max, Captured::Value(Limit::At(8 << 20)));

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use backend::numa::Beside;
 use backend::slowed::{Slowed, Slowness};
 use backend::{SharedStore, StoreError, null::NullStore};
 use backend_azure::AzureStore;
@@ -13,7 +14,7 @@ use backend_file::{FileStore, probe_io_uring};
 use backend_nfs::NfsStore;
 use backend_s3::S3Store;
 use engine::Server;
-use plan::{BackendConfig, Cell, Engine, Plan, Target, Tier};
+use plan::{BackendConfig, Cell, Engine, Numa, Plan, Target, Tier};
 use record::LockedFile;
 
 use crate::emulated::{Emulated, Reached};
@@ -38,6 +39,8 @@ pub(crate) struct Stores {
     servers: Vec<Option<Arc<Emulated>>>,
     /// What slows down the paths that are, by target.
     slowed: Vec<Option<Arc<Slowness>>>,
+    /// The processors beside each target of which a cell keeps its threads there.
+    beside: BTreeMap<usize, Beside>,
 }
 
 impl Stores {
@@ -66,6 +69,13 @@ impl Stores {
                 };
                 stores.cells.insert(straight, opened);
             }
+            if cell.numa == Numa::Device && !stores.beside.contains_key(&cell.target) {
+                let target = &plan.targets[cell.target];
+                let beside = Beside::of(&*stores.cells[&straight])
+                    .with_context(|| place(target))
+                    .context("`load.numa = \"device\"` cannot be honoured")?;
+                stores.beside.insert(cell.target, beside);
+            }
             if let Some(tier) = cell.tier.as_ref().filter(|_| !stores.cells.contains_key(&key)) {
                 let slow = Arc::clone(&stores.cells[&straight]);
                 let tiered = TieredStore::new(slow, stores.place(tier)?, tier.policy);
@@ -88,7 +98,8 @@ impl Stores {
         let (data, servers) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let slowed = Vec::with_capacity(count);
         let (cells, tiers) = (BTreeMap::new(), BTreeMap::new());
-        let mut stores = Self { cells, tiers, tier_folders: Vec::new(), data, servers, slowed };
+        let mut stores =
+            Self { cells, tiers, tier_folders: Vec::new(), data, servers, slowed, beside: BTreeMap::new() };
         for (index, target) in plan.targets.iter().enumerate() {
             let server = match (target.is_served_here(), by) {
                 (false, _) => None,
@@ -151,6 +162,11 @@ impl Stores {
     /// The store that a cell reads through.
     pub(crate) fn get(&self, cell: &Cell) -> &SharedStore {
         &self.cells[&key(cell)]
+    }
+
+    /// The processors on which a cell's threads are kept; `None` where they may be anywhere.
+    pub(crate) fn beside(&self, cell: &Cell) -> Option<Beside> {
+        self.beside.get(&cell.target).filter(|_| cell.numa == Numa::Device).cloned()
     }
 
     /// The store for untimed work on a target: its facts, its listing and its dataset.

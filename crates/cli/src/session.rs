@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use analysis::{SearchValue, Summary};
 use anyhow::Context as _;
-use backend::Clock;
+use backend::{Clock, Store, numa};
 use describe::{Begun, Datasets, OnTarget};
 use engine::{Bench, BenchSettings, CellSetup, Event, Progress as Counters};
 use plan::{Plan, Share};
@@ -520,7 +520,11 @@ pub(crate) fn described(ready: &Ready, keep_names: bool, ranks: u32) -> Run {
         redacted: !keep_names,
         ranks,
     };
-    let facts = (0..loaded.plan.targets.len()).map(|index| stores.data(index).facts()).collect();
+    let facts = |index| {
+        let store: &dyn Store = &**stores.data(index);
+        store.facts().into_iter().chain(numa::fact(store)).collect()
+    };
+    let facts = (0..loaded.plan.targets.len()).map(facts).collect();
     describe::run(&loaded.plan, data, facts, begun)
 }
 
@@ -550,6 +554,7 @@ pub(crate) fn setups(
             checkpoints: checkpoints.of(cell),
             sample_bytes,
             line_samples_per_s: plan.line_samples_per_s(cell, sample_bytes),
+            beside: stores.beside(cell),
             copy_to: cell.task.copy().map(|copy| Arc::clone(stores.data(copy.to))),
         }
     };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::null::NullStore;
+use backend::numa::Beside;
 use backend::{Clock, SharedStore, Store};
 use dataset::Data;
 use plan::{Cell, Limit, Load, Measure, OVERHEAD_NS, Operation, Share, Task};
@@ -14,6 +15,7 @@ use record::{Ceiling, NotRun, Outage, Outcome, Rep, RepIntervals, Reread, Role, 
 use crate::ceiling;
 use crate::checkpoint::Destination;
 use crate::copy::Copies;
+use crate::error::RepError;
 use crate::outage::{self, Sign, Waited};
 use crate::outcome::Measured;
 use crate::progress::Progress;
@@ -44,6 +46,17 @@ pub struct CellSetup {
     pub line_samples_per_s: f64,
     /// Where the dataset is copied to, by a cell that does that.
     pub copy_to: Option<SharedStore>,
+    /// The processors on which the cell's threads are kept; `None` where they may be anywhere.
+    pub beside: Option<Beside>,
+}
+
+impl CellSetup {
+    /// What `work` makes, on threads that are kept where the cell's are.
+    fn kept<T>(&self, work: impl FnOnce() -> Result<T, RepError>) -> Result<T, RepError> {
+        // Threads run where the one does that starts them, so that none can be forgotten.
+        let _kept = self.beside.as_ref().map(Beside::keep).transpose()?;
+        work()
+    }
 }
 
 /// What a run needs besides its cells.
@@ -282,11 +295,13 @@ impl<'a> Bench<'a> {
                 &plain
             };
             let of = |index: usize| (&self.cells[index], &*self.setups[index].data);
-            let stands = RepSpec { store, ..self.spec(ceiling::costliest(shape, &cells, of), 0) };
+            let costliest = ceiling::costliest(shape, &cells, of);
+            let stands = RepSpec { store, ..self.spec(costliest, 0) };
             // A shape that cannot even run on the null target fails as a repetition, where the reason is kept.
             let measure = || {
                 self.was_suspended();
-                ceiling::measure(shape, &stands, window_ns, Vec::clone(&names))
+                let measure = || ceiling::measure(shape, &stands, window_ns, Vec::clone(&names));
+                self.setups[costliest].kept(measure)
             };
             let mut measured = measure();
             for _ in 0..outage::AGAIN_MAX {
@@ -570,10 +585,12 @@ impl<'a> Bench<'a> {
         let mut copies = std::mem::take(&mut self.copies);
         let ends_if_away = self.waits_for_server(turn);
         let spec = RepSpec { wait: Some(&wait), ends_if_away, ..self.spec(turn.cell, epoch) };
-        let made = match &self.setups[turn.cell].copy_to {
+        let setup = &self.setups[turn.cell];
+        let make = || match &setup.copy_to {
             Some(to) => copies.run(turn.cell, &spec, to),
             None => run_rep(&spec),
         };
+        let made = setup.kept(make);
         self.copies = copies;
         // Others wait for this process even where its own repetition failed before it came so far.
         if !has_waited.load(Ordering::Relaxed) {
@@ -652,7 +669,7 @@ impl<'a> Bench<'a> {
             part,
             wait: None,
             ends_if_away: false,
-            cores: self.settings.cores,
+            cores: setup.beside.as_ref().map_or(u32::MAX, Beside::cores).min(self.settings.cores),
             clock: self.clock,
             stop: self.stop,
             progress: self.progress,

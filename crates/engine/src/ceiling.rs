@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use dataset::{Data, Objects, Samples};
-use plan::{Cache, Cell, Fetch, Limit, Load, Operation, Pages, Share, Training};
+use plan::{Cache, Cell, Fetch, Limit, Load, Numa, Operation, Pages, Share, Training};
 use record::{Ceiling, Rep, counter};
 
 use crate::error::RepError;
@@ -73,6 +73,8 @@ pub(crate) struct Shape {
     /// Absent where bytes decide the cost; of long turns, the shortest of them.
     queue_depth: Option<u32>,
     threads: u32,
+    /// The target beside which they are kept; absent where they may be anywhere.
+    beside: Option<usize>,
     /// What is read one after the other decides how many reads a batch takes.
     streamed: bool,
     /// The job of a training load, which is played as it is.
@@ -170,6 +172,7 @@ impl Shape {
             copied,
             queue_depth,
             threads: cell.threads,
+            beside: (cell.numa == Numa::Device).then_some(cell.target),
             streamed: cell.access.streams().is_some(),
             job: match &cell.load {
                 Load::Training(training) => Some(JobShape::of(training)),

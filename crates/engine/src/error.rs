@@ -1,5 +1,6 @@
 //! Why a repetition or a copy could not be made.
 
+use backend::numa::NumaError;
 use backend::{ArenaError, StoreError};
 use dataset::OrderError;
 
@@ -21,6 +22,9 @@ pub enum RepError {
     /// A copy could not begin.
     #[error(transparent)]
     Copy(#[from] CopyError),
+    /// Threads could not be kept beside the storage.
+    #[error(transparent)]
+    Numa(#[from] NumaError),
     /// The system refused a thread.
     #[error(
         "cannot start {threads} threads: {source}\n  hint: raise the limit of processes (`ulimit -u`, the \

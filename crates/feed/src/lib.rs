@@ -38,5 +38,5 @@ pub use units::{
 };
 pub use verdict::{Interval, Judgement, accelerators_fed, judge, judge_time};
 pub use words::{
-    Access, Cache, CacheOrder, Durability, Flow, FromMemory, Operation, Pages, TierPolicy, Words,
+    Access, Cache, CacheOrder, Durability, Flow, FromMemory, Numa, Operation, Pages, TierPolicy, Words,
 };

@@ -325,6 +325,18 @@ pub enum Pages {
 
 words!(Pages { Base = "base", Huge = "huge" });
 
+/// Where the threads of a load run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Numa {
+    /// Where the kernel lets them: what a loader's do that nobody places.
+    #[default]
+    Any,
+    /// On the NUMA node of the device that the storage is, or of the interface towards it.
+    Device,
+}
+
+words!(Numa { Any = "any", Device = "device" });
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! One point of the matrix: a target read in one way.
 
-use feed::{Cache, Operation, Pages};
+use feed::{Cache, Numa, Operation, Pages};
 
 use crate::{Access, Advice, Checkpoint, Engine, JobCheckpoints, Load, Registered, Share, Task, Tier};
 
@@ -41,6 +41,8 @@ pub struct Cell {
     pub queue_depth: u32,
     /// Threads that share the queue depth.
     pub threads: u32,
+    /// Where they run.
+    pub numa: Numa,
     /// Connections in the whole client, at least one for each thread; 0 where there are none.
     pub connections: u32,
     /// Further attempts at an operation that failed in a way that may pass.
@@ -87,6 +89,7 @@ impl Cell {
             pages: Pages::Base,
             queue_depth,
             threads: 1,
+            numa: Numa::Any,
             connections: 0,
             retries: 0,
             submit_batch: queue_depth,

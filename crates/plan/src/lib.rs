@@ -36,7 +36,7 @@ pub use checkpoint::{Checkpoint, JobCheckpoints, Saving};
 pub use copy::{COPY_BLOCK_BYTES, COPY_BUFFERS, COPY_THREADS, Copy};
 pub use emulation::{Delay, EMULATOR_FSID, Emulation, Faults};
 pub use expect::{Expect, Route};
-pub use feed::{Cache, Durability, MayDiffer, Operation, Pages, TierPolicy, Words};
+pub use feed::{Cache, Durability, MayDiffer, Numa, Operation, Pages, TierPolicy, Words};
 pub use file_order::FileOrder;
 pub use generate::{Distribution, FILES_PER_FOLDER, Generate};
 pub use layout::{Codec, HDF5_SAMPLE_BYTES_MAX, Layout, Packing, disk_bytes};

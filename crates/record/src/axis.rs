@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use feed::{Cache, FromMemory};
+use feed::{Cache, FromMemory, Numa};
 
 use crate::{AxisWords, Cell, CheckpointPlan, CopyPlan, Dataset, Pace, Run, Tier, Training, Word};
 
@@ -44,6 +44,8 @@ pub enum Axis {
     Block,
     /// Pages of the buffers.
     Pages,
+    /// Where threads run.
+    Numa,
     /// What the storage promises of a write.
     Durability,
     /// Share of writes where others are reads.
@@ -126,7 +128,7 @@ pub const PANEL: Axes = &[
 ];
 
 /// What may differ between cells that read a target in one way. Of these a verdict chooses the depth, the engine, the
-/// buffers, and how the batches of a job are fetched.
+/// buffers, where threads run, and how the batches of a job are fetched.
 pub const WAY: Axes = &[
     Axis::Depth,
     Axis::Threads,
@@ -139,6 +141,7 @@ pub const WAY: Axes = &[
     Axis::Advice,
     Axis::FileAdvice,
     Axis::Pages,
+    Axis::Numa,
     Axis::Readers,
     Axis::Fetches,
     Axis::Prefetch,
@@ -319,7 +322,8 @@ pub const TARGETS: Axes = &[
 ];
 
 /// What one curve of latency by percentile has in common; of its cells one is drawn.
-pub const LATENCY: Axes = &[Axis::Target, Axis::Engine, Axis::Advice, Axis::FileAdvice, Axis::Load];
+pub const LATENCY: Axes =
+    &[Axis::Target, Axis::Engine, Axis::Advice, Axis::FileAdvice, Axis::Numa, Axis::Load];
 
 /// Where a cell lies along an axis.
 #[derive(Debug, Clone, PartialEq)]
@@ -381,7 +385,7 @@ impl Datasets for Run {
 
 impl Axis {
     /// Every axis.
-    pub const ALL: [Self; 42] = [
+    pub const ALL: [Self; 43] = [
         Self::Target,
         Self::Dataset,
         Self::Layout,
@@ -397,6 +401,7 @@ impl Axis {
         Self::Operation,
         Self::Block,
         Self::Pages,
+        Self::Numa,
         Self::Durability,
         Self::Mix,
         Self::Access,
@@ -453,6 +458,7 @@ impl Axis {
             "operation" => Self::Operation,
             "block_size" => Self::Block,
             "pages" => Self::Pages,
+            "numa" => Self::Numa,
             "durability" => Self::Durability,
             "mix" => Self::Mix,
             "access" => Self::Access,
@@ -503,6 +509,7 @@ impl Cell {
             | Axis::Compressibility
             | Axis::Advice
             | Axis::FileAdvice
+            | Axis::Numa
             | Axis::ConnectionsSet
             | Axis::Other => self.said(axis),
             Axis::Operation => Coordinate::Word(self.operation.as_str()),
@@ -547,6 +554,11 @@ impl Cell {
     /// where the scenario lists no several.
     pub fn form(&self) -> impl Iterator<Item = &AxisWords> {
         self.axes.iter().filter(|words| FORMS.contains(&words.axis()))
+    }
+
+    /// Whether its threads were kept on the NUMA node of the device.
+    pub fn is_beside_device(&self) -> bool {
+        self.said_along(Axis::Numa) == Some(Numa::Device.name())
     }
 
     /// What the scenario says of an axis that no field holds.

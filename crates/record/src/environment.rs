@@ -68,6 +68,11 @@ pub struct Environment {
     /// Processors that this process may use: affinity and cgroup quota, rounded up.
     // Beside those that are online: a container with two of 128 cores is limited by two.
     pub cores_usable: Captured<u32>,
+    /// Processors of each NUMA node, as the kernel lists them: `0-23`. Not in records before format 1.17.
+    pub numa_nodes: Captured<BTreeMap<u32, String>>,
+    /// The processors that this process may use by its affinity, likewise: where it was kept by others (`numactl`, a container, a
+    /// launcher).
+    pub processors_allowed: Captured<String>,
     /// Memory of the machine.
     pub memory_bytes: Captured<u64>,
     /// Frequency governor of the first processor.

@@ -40,7 +40,7 @@ pub struct FormatError {
 impl Format {
     /// What is written today. A field added later raises `minor` and carries a serde default, so that every
     /// older record is read for ever; a new kind of line, role or outcome raises `major`.
-    pub const CURRENT: Self = Self { major: 1, minor: 16 };
+    pub const CURRENT: Self = Self { major: 1, minor: 17 };
 
     /// Refuses a newer major.
     pub fn check_readable(self) -> Result<(), FormatError> {

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use feed::{Access, Cache, Operation};
 
 use crate::{
-    CacheProof, Ceiling, Cell, Dataset, End, Environment, Fact, Format, Gate, HistogramText, Line, Measure,
-    Need, Outcome, Rep, Run, RunRecord, Segment, Target, Tool, Training, Usage, encode, new_histogram,
+    AxisWords, CacheProof, Ceiling, Cell, Dataset, End, Environment, Fact, Format, Gate, HistogramText, Line,
+    Measure, Need, Outcome, Rep, Run, RunRecord, Segment, Target, Tool, Training, Usage, encode,
+    new_histogram,
 };
 
 /// A record under construction.
@@ -287,4 +288,9 @@ pub fn ceiling(cells: Vec<String>, ops: u64, bytes: u64) -> Ceiling {
 /// The end of a run that came to it, with all that was planned.
 pub fn end(elapsed_ns: u64) -> End {
     End { elapsed_ns, ..End::default() }
+}
+
+/// What a scenario says of a cell along an axis, as a word without a unit.
+pub fn words(name: &str, value: &str) -> AxisWords {
+    AxisWords { name: name.to_owned(), value: value.to_owned(), unit: String::new() }
 }

@@ -15,6 +15,14 @@ pub(crate) fn facts(env: &Environment) -> Facts {
         ("processor", of(&env.cpu_model, Clone::clone)),
         ("processors online", of(&env.cores_online, u32::to_string)),
         ("processors usable", of(&env.cores_usable, u32::to_string)),
+        (
+            "NUMA nodes",
+            of(&env.numa_nodes, |nodes| {
+                let node = |(node, processors): (&u32, &String)| format!("{node}: processors {processors}");
+                nodes.iter().map(node).collect::<Vec<_>>().join("; ")
+            }),
+        ),
+        ("processors allowed", of(&env.processors_allowed, Clone::clone)),
         ("memory", of(&env.memory_bytes, |bytes| feed::format_bytes(*bytes))),
         ("frequency governor", of(&env.governor, Clone::clone)),
         ("clock source", of(&env.clocksource, Clone::clone)),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use feed::{Access, CheckpointModel, Hold, SaveKind, Scope};
 use plan::{
-    Addresses, Advice, BucketStyle, Cache, CellOrder, Codec, Durability, Engine, Layout, MayDiffer,
+    Addresses, Advice, BucketStyle, Cache, CellOrder, Codec, Durability, Engine, Layout, MayDiffer, Numa,
     OnUnavailable, Operation, Pages, Registered, TierPolicy, Work,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -337,6 +337,13 @@ vocabulary!(Cache {
     DontCache =
         "Evicted before each repetition, and read through the page cache, which drops each page at once \
         (RWF_DONTCACHE; Linux 6.14 and a file system that has it).",
+});
+
+vocabulary!(Numa {
+    Any = "Where the kernel lets them run.",
+    Device =
+        "On processors of the NUMA node that the target's block device or the network interface towards it is at, with their \
+        memory; a run fails where that is not known.",
 });
 
 vocabulary!(Pages {

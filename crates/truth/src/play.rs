@@ -191,6 +191,7 @@ pub(crate) fn setups(plan: &Plan, data: &Datasets, stores: &[SharedStore]) -> Ve
             sample_bytes,
             line_samples_per_s: plan.line_samples_per_s(cell, sample_bytes),
             copy_to: None,
+            beside: None,
         }
     };
     plan.cells.iter().map(setup).collect()

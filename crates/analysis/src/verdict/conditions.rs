@@ -43,6 +43,8 @@ pub enum Condition {
     Kept(Durability),
     /// Buffers lay in huge pages, which no loader has.
     HugePages,
+    /// Threads were kept on the NUMA node of the device, as a loader's are only where somebody keeps them there.
+    BesideDevice,
 }
 
 /// What has to be said with a verdict that rests on `cell`.
@@ -72,11 +74,12 @@ pub(super) fn of_cell(cells: &Cells<'_>, cell: &CellSummary) -> Vec<Condition> {
     // Said though it is a setting: loaders have no such buffers, and do not gain what these bring.
     let huge = cell.cell.pages.as_ref().is_some_and(|pages| *pages == Pages::Huge);
     let huge = huge.then_some(Condition::HugePages);
+    let beside = cell.cell.is_beside_device().then_some(Condition::BesideDevice);
     let mixed = figures
         .and_then(|figures| figures.mix.as_ref())
         .map(|mix| Condition::Mixed { read_bps: mix.read_bps.mean, write_bps: mix.write_bps.mean });
     let kept = cell.cell.durability.as_ref().and_then(record::Word::known).map(Condition::Kept);
-    paced.into_iter().chain(read).chain(files).chain(mixed).chain(kept).chain(huge).collect()
+    paced.into_iter().chain(read).chain(files).chain(mixed).chain(kept).chain(huge).chain(beside).collect()
 }
 
 /// Whether the cell's target was read in another way too.

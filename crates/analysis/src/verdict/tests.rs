@@ -678,6 +678,17 @@ fn a_verdict_on_huge_pages_says_so() {
 }
 
 #[test]
+fn a_verdict_on_threads_beside_the_device_says_so() {
+    let conditions = |value: &str| {
+        let mut builder = confirmed_at(&[1.5; 3]);
+        builder.edit_cell("c", |cell| cell.axes.push(testing::words("numa", value)));
+        verdict_of(&builder).conditions
+    };
+    assert_eq!(conditions("device"), [Condition::BesideDevice]);
+    assert!(conditions("any").is_empty());
+}
+
+#[test]
 fn a_cell_is_the_first_to_clear_where_the_deeper_ones_stand_at_the_line_too() {
     let with_deeper = |share: f64| {
         let mut builder = confirmed_at(&[1.1, 1.1, 1.1]);

@@ -45,6 +45,7 @@ pub(crate) fn cell(queue_depth: u32) -> Cell {
 pub(crate) fn setup(store: SharedStore, line_samples_per_s: f64) -> CellSetup {
     CellSetup {
         copy_to: None,
+        beside: None,
         server: None,
         store,
         data: Arc::new(Data::files(objects(100_000, 4_096), Some(SEED))),

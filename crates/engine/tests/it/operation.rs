@@ -114,6 +114,7 @@ fn a_search_over_looks_ends_where_depth_gains_nothing_and_not_by_the_line() {
     let store = Arc::new(Simulated::new(&clock, 16, SEED, |_| Step::ok(MS)));
     let setup = CellSetup {
         copy_to: None,
+        beside: None,
         server: None,
         store,
         data: Arc::new(Data::files(objects(1_000, 4_096), None)),
@@ -144,6 +145,7 @@ fn a_paced_cell_shares_the_ceiling_of_its_closed_loop_and_a_look_has_its_own() {
     let clock = Clock::real();
     let setup = CellSetup {
         copy_to: None,
+        beside: None,
         server: None,
         store: Arc::new(NullStore::default()),
         data: Arc::new(Data::files(objects(1_000, 4_096), None)),

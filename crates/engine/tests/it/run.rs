@@ -141,6 +141,7 @@ fn a_confirmation_is_fresh_and_of_the_chosen_cells_alone() {
     }));
     let setup = CellSetup {
         copy_to: None,
+        beside: None,
         server: None,
         store,
         data: Arc::new(Data::files(objects(1_000, 4_096), None)),
@@ -226,6 +227,7 @@ fn reread(seed: Option<u64>, script: impl Fn(u64) -> Step + Send + Sync + 'stati
     let store = Arc::new(Simulated::new(&clock, 1, SEED, script));
     let setup = CellSetup {
         copy_to: None,
+        beside: None,
         server: None,
         store: Arc::clone(&store) as SharedStore,
         data: Arc::new(Data::files(objects(100_000, 4_096), seed)),

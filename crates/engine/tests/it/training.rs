@@ -438,6 +438,7 @@ fn the_control_plays_the_same_job_on_no_storage() {
     let cells = [sim.cell.clone()];
     let setup = CellSetup {
         copy_to: None,
+        beside: None,
         store: Arc::clone(&sim.store),
         server: None,
         data: Arc::new(Data::files(Arc::clone(&sim.objects), None)),

@@ -100,6 +100,7 @@ fn changes(cell: &Cell) -> Vec<(&'static str, Change, Vec<Axis>)> {
         ("members of samples", |cell| cell.axes.push(words("members")), vec![Axis::Members]),
         ("codec", |cell| cell.axes.push(words("codec")), vec![Axis::Codec]),
         ("compressibility", |cell| cell.axes.push(words("compressibility")), vec![Axis::Compressibility]),
+        ("where threads run", |cell| cell.axes.push(words("numa")), vec![Axis::Numa]),
         ("axes", |cell| cell.axes.push(words("unheard_of")), vec![Axis::Other]),
     ]
 }

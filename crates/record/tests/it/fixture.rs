@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use feed::Durability;
 use record::{
-    Captured, CheckpointOutcome, End, Format, Gate, Line, NotLookedAt, Outage, Outcome, Rep, Reread, Run,
-    Segment, System, counter, read_intervals, read_run,
+    Captured, CheckpointOutcome, End, Environment, Format, Gate, Line, NotLookedAt, Outage, Outcome, Rep,
+    Reread, Run, Segment, System, counter, read_intervals, read_run,
 };
 
 use crate::sample;
@@ -118,6 +118,22 @@ fn write_v1_16() {
 }
 
 #[test]
+#[ignore = "writes tests/fixtures/v1_17, which is committed and never changed"]
+fn write_v1_17() {
+    sample::write(&fixture("v1_17"));
+}
+
+#[test]
+fn numa_nodes_in_format_1_17_are_read() {
+    let record = read_run(&fixture("v1_17")).unwrap();
+    assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 17 }));
+    assert_eq!(record.env.numa_nodes.value().unwrap()[&1], "4-7");
+    assert_eq!(record.env.processors_allowed, Captured::Value("0-2".to_owned()));
+    let older = read_run(&fixture("v1_16")).unwrap().env;
+    assert_eq!((older.numa_nodes, older.processors_allowed), (Captured::default(), Captured::default()));
+}
+
+#[test]
 fn needs_of_a_sum_in_format_1_16_are_read() {
     let record = read_run(&fixture("v1_16")).unwrap();
     assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 16 }));
@@ -217,8 +233,11 @@ fn a_process_that_was_away_in_format_1_10_is_read() {
 fn a_run_that_was_gone_on_with_in_format_1_9_is_read() {
     let record = read_run(&fixture("v1_9")).unwrap();
     assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 9 }));
-    // Which feedline went on with it was not said.
-    assert_eq!(record.segments, [Segment { tool: None, ..sample::segment() }]);
+    // Which feedline went on with it was not said, nor where processors are.
+    let now = sample::segment();
+    let env =
+        Environment { numa_nodes: Captured::default(), processors_allowed: Captured::default(), ..now.env };
+    assert_eq!(record.segments, [Segment { tool: None, env, ..now }]);
     let ends = record.lines.iter().filter(|line| matches!(line, Line::End(_))).count();
     assert_eq!((ends, read_run(&fixture("v1_8")).unwrap().segments.len()), (2, 0));
 }

@@ -295,6 +295,8 @@ pub(crate) fn environment() -> Environment {
         machine: Captured::Value("5f2c9a01".to_owned()),
         kernel: Captured::Value("6.1.0".to_owned()),
         cores_online: Captured::Value(8),
+        numa_nodes: Captured::Value(BTreeMap::from([(0, "0-3".to_owned()), (1, "4-7".to_owned())])),
+        processors_allowed: Captured::Value("0-2".to_owned()),
         cgroup_cpu_cores: Captured::Value(Limit::At(2.5)),
         open_files_max: Captured::Value(Limit::Unlimited),
         governor: Captured::Unavailable("cannot read the frequency governor".to_owned()),

@@ -352,6 +352,9 @@ fn condition(of: &Condition) -> String {
             format!("{read} read and {written} written at once")
         }
         Condition::Kept(durability) => kept(*durability).to_owned(),
+        Condition::BesideDevice => {
+            "by threads kept on the NUMA node of the device, as a loader's are only where somebody keeps them there".to_owned()
+        }
         Condition::HugePages => "into buffers of huge pages, which loaders do not have".to_owned(),
     }
 }

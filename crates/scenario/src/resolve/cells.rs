@@ -89,6 +89,7 @@ pub(super) fn refuse_too_many(
     let of_way = |target: &Resolved<'_>, way: &Way| {
         let buffers = load.blocks.count(way.operation)
             * load.pages.count(way.operation.moves_bytes())
+            * load.numa.count(target.target.config.is_storage())
             * load.durability.count(way.operation.writes_over())
             * load.mix.count(way.operation);
         let caches: usize =
@@ -108,6 +109,7 @@ pub(super) fn lists(targets: &[&Resolved<'_>], datasets: &Datasets, load: &Load)
         list(load.tasks.first().and_then(|task| task.span), load.tasks.len(), "operations"),
         list(load.blocks.span, load.blocks.count(Operation::Read), "block sizes"),
         list(load.pages.span, load.pages.count(true), "kinds of pages"),
+        list(load.numa.span, load.numa.count(true), "places of threads"),
         list(load.durability.span, load.durability.count(true), "kinds of durability"),
         list(load.mix.span, load.mix.count(Operation::Mix), "shares of writes"),
         list(load.fadvise.span, load.fadvise.count(true), "kinds of advice"),
@@ -158,6 +160,7 @@ struct Curve<'a> {
     dataset: usize,
     block: usize,
     pages: usize,
+    numa: usize,
     durability: usize,
     mix: usize,
     access: usize,
@@ -169,12 +172,13 @@ struct Curve<'a> {
 }
 
 /// Lengths of the axes of one operation by one engine, the slowest first.
-fn lengths(way: &Way, resolved: &Resolved<'_>, shared: &Shared<'_>) -> [usize; 11] {
+fn lengths(way: &Way, resolved: &Resolved<'_>, shared: &Shared<'_>) -> [usize; 12] {
     let Shared { datasets, load, .. } = *shared;
     [
         datasets.samples.len(),
         load.blocks.count(way.operation),
         load.pages.count(way.operation.moves_bytes()),
+        load.numa.count(resolved.target.config.is_storage()),
         load.durability.count(way.operation.writes_over()),
         load.mix.count(way.operation),
         load.orders.count(),
@@ -198,12 +202,12 @@ fn curves_of<'a>(
     // that of the digits.
     (0..lengths.iter().product()).map(move |number: usize| {
         let mut rest = number;
-        let mut digits = [0; 11];
+        let mut digits = [0; 12];
         for (digit, length) in digits.iter_mut().zip(lengths).rev() {
             *digit = rest % length;
             rest /= length;
         }
-        let [dataset, block, pages, durability, mix, access, cache, fadvise, tier, series, connection] =
+        let [dataset, block, pages, numa, durability, mix, access, cache, fadvise, tier, series, connection] =
             digits;
         let series = &shared.load.schedule.series[series];
         Curve {
@@ -211,6 +215,7 @@ fn curves_of<'a>(
             dataset,
             block,
             pages,
+            numa,
             durability,
             mix,
             access,
@@ -259,6 +264,7 @@ impl<'a> Curve<'a> {
             layout: sample.layout.filter(|layout| datasets.layouts > 1 || *layout != Layout::Files),
             block,
             pages: load.pages.at(self.pages, operation.moves_bytes()),
+            numa: load.numa.at(self.numa, resolved.target.config.is_storage()),
             durability: load.durability.at(self.durability, operation.writes_over()),
             write_percent: load.mix.at(self.mix, operation, sample),
             access: load.orders.access(order, &self.series.load, depth),
@@ -319,6 +325,7 @@ fn cell(index: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, sh
         load: point.load,
         advice: point.fadvise.unwrap_or(point.lane.advice),
         pages: point.pages.unwrap_or_default(),
+        numa: point.numa.unwrap_or_default(),
         access: point.access,
         cache: point.cache,
         threads,

@@ -1,7 +1,7 @@
 //! Operations, depths, blocks and access orders that every target shares.
 
 use feed::Need;
-use plan::{Advice, Durability, Operation, Pages};
+use plan::{Advice, Durability, Numa, Operation, Pages};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::Axis;
@@ -24,6 +24,7 @@ pub(super) struct Load {
     pub(super) orders: Orders,
     pub(super) blocks: Blocks,
     pub(super) pages: Choices<Pages>,
+    pub(super) numa: Choices<Numa>,
     pub(super) durability: Choices<Durability>,
     pub(super) mix: Shares,
     pub(super) fadvise: Choices<Advice>,
@@ -128,6 +129,7 @@ pub(super) fn resolve(
         orders,
         blocks,
         pages: Choices::of(&written.pages)?,
+        numa: Choices::of(&written.numa)?,
         durability: Choices::of(&written.durability)?,
         mix,
         fadvise: Choices::of(&written.fadvise)?,

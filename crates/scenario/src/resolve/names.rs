@@ -1,8 +1,8 @@
 //! What a cell is called, and what distinguishes it: one combination of what a scenario lists.
 
 use plan::{
-    Access, Advice, Axis, Cache, Cell, Codec, Durability, Engine, Fetch, Layout, Load, Operation, Pages,
-    Registered, Streams, Tier, Training,
+    Access, Advice, Axis, Cache, Cell, Codec, Durability, Engine, Fetch, Layout, Load, Numa, Operation,
+    Pages, Registered, Streams, Tier, Training,
 };
 
 use super::block::{Block, Sample};
@@ -126,6 +126,8 @@ pub(super) struct Point<'a> {
     pub(super) block: Block,
     /// Pages of the buffers, where the name says them.
     pub(super) pages: Option<Pages>,
+    /// Where threads run, where the name says it.
+    pub(super) numa: Option<Numa>,
     /// What is promised of a write, where the name says it.
     pub(super) durability: Option<Durability>,
     /// Share of the blocks that are written, of a mix.
@@ -169,6 +171,9 @@ pub(super) fn of_reads(resolved: &Resolved<'_>, point: &Point<'_>, threads: u32)
         .with(point.operation.moves_bytes().then_some(point.block.bytes), Name::block)
         .with(point.pages.map(Pages::name), |name, pages| {
             name.word(format!("{pages}-pages")).axis("pages", pages, "")
+        })
+        .with(point.numa.map(Numa::name), |name, numa| {
+            name.word(format!("numa-{numa}")).axis("numa", numa, "")
         })
         .with(point.write_percent, |name, percent| {
             name.word(format!("write-{percent}%")).axis("mix", &percent, "%")

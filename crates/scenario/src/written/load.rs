@@ -1,13 +1,13 @@
 //! `load` as written.
 
 use feed::Access;
-use plan::{Cache, Durability, Operation, Pages};
+use plan::{Cache, Durability, Numa, Operation, Pages};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::document::{Node, Value};
 use crate::list::Axis;
 use crate::offered::Offered;
-use crate::only::Only::{Bytes, ClosedLoop, Mixed, Neighbours, Paced, Streams, Timed, Writes};
+use crate::only::Only::{Bytes, ClosedLoop, Mixed, Neighbours, Paced, Somewhere, Streams, Timed, Writes};
 use crate::percentage::PartPercent;
 use crate::reader::Written;
 use crate::table::{Table, table};
@@ -80,6 +80,9 @@ table! {
         /// outstanding, at most one per core; with pread and mmap, one per read outstanding; of a training load, at most one
         /// per accelerator, and one with `training.barrier`.
         threads: Depth,
+        /// Where threads run. Memory and a device of another NUMA node are further away, and what connects nodes can be the limit.
+        /// Default: any.
+        numa: Axis<Word<Numa>> => [Somewhere],
         /// Requests handed to the kernel in one submission, at most; at most what one thread has outstanding
         /// (io_uring; other engines submit all of it). Default: all of it, but 2 for direct sequential reads, which the kernel would merge.
         submit_batch: Depth,

@@ -241,6 +241,7 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("load.complete_batch", &["load.queue_depth=8"], "load.complete_batch=4"),
     ("load.block_size", &[], "load.block_size=4 KiB"),
     ("load.pages", &[], "load.pages=huge"),
+    ("load.numa", &[], "load.numa=device"),
     ("load.durability", &["need={ write_rate = \"2 GB/s\" }"], "load.durability=full"),
     ("load.mix", &["need={ rate = \"2 GB/s\", write_rate = \"1 GB/s\" }"], "load.mix={ write = \"30 %\" }"),
     ("load.mix.write", &["need={ rate = \"2 GB/s\", write_rate = \"1 GB/s\" }"], "load.mix.write=30 %"),

@@ -259,6 +259,23 @@ fn pages_are_those_of_a_loader_and_said_where_they_are_not() {
 }
 
 #[test]
+fn threads_are_beside_the_device_where_that_is_asked() {
+    let cells = |text: &str| -> Vec<(&str, Option<String>, String)> {
+        let plan = resolve(text).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+        let said = |cell: &Cell| Some(cell.axes.iter().find(|axis| axis.name == "numa")?.value.clone());
+        let word = |cell: &Cell| cell.slug.split('/').filter(|word| word.starts_with("numa-")).collect();
+        plan.cells.iter().map(|cell| (cell.numa.name(), said(cell), word(cell))).collect()
+    };
+    let any = ("any", None, String::new());
+    let said = |word: &'static str| (word, Some(word.to_owned()), format!("numa-{word}"));
+    assert_eq!(cells(&with("load = { queue_depth = 8, numa = \"any\" }")), [any.clone()]);
+    assert_eq!(cells(&with("load = { queue_depth = 8, numa = \"device\" }")), [said("device")]);
+    let both =
+        with("targets.null = { at = \"null:\" }\nload = { queue_depth = 8, numa = [\"any\", \"device\"] }");
+    assert_eq!(cells(&both), [said("any"), said("device"), any], "nothing lies anywhere without storage");
+}
+
+#[test]
 fn a_deep_queue_of_direct_reads_is_refilled_in_parts() {
     let batches = |load: &str| -> Vec<u32> {
         let plan = resolve(&with(load)).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
