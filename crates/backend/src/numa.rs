@@ -44,9 +44,12 @@ pub fn node_of(store: &dyn Store) -> Result<u32, NumaError> {
     device.or_else(interface).ok_or(NumaError::NoDevice)?.node(Path::new("/sys"))
 }
 
+/// Name of the fact that [`fact`] tells.
+pub const FACT: &str = "numa_node";
+
 /// The fact for the record; nothing where it is not known.
 pub fn fact(store: &dyn Store) -> Option<(&'static str, String)> {
-    node_of(store).ok().map(|node| ("numa_node", node.to_string()))
+    node_of(store).ok().map(|node| (FACT, node.to_string()))
 }
 
 /// The processors beside a storage that this process may use.
@@ -138,6 +141,10 @@ fn places(folder: &Path) -> Vec<PathBuf> {
         let entries = fs::read_dir(folder.join(name)).into_iter().flatten().flatten();
         entries.map(|entry| entry.path())
     };
+    // A partition says nothing of what its disk is made of.
+    if folder.join("partition").exists() {
+        return folder.canonicalize().ok().and_then(|own| Some(places(own.parent()?))).unwrap_or_default();
+    }
     let named = |begin: &'static str| {
         move |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(begin))
     };
@@ -259,8 +266,11 @@ mod tests {
     fn a_drive_of_several_paths_is_where_its_controllers_are() {
         let drive = "devices/virtual/nvme-subsystem/nvme-subsys1/nvme1n1";
         let path = ("devices/virtual/nvme-subsystem/nvme-subsys1/nvme1", "devices/pci1/nvme1");
-        let root = machine("0-1", &[drive], &[("class/block/nvme1n1", drive), path]);
-        assert_eq!(node(&root, "block", "nvme1n1"), Ok(1));
+        let part = "devices/virtual/nvme-subsystem/nvme-subsys1/nvme1n1/nvme1n1p1";
+        let links = [("class/block/nvme1n1", drive), ("class/block/nvme1n1p1", part), path];
+        let root = machine("0-1", &[drive, part], &links);
+        fs::write(root.path().join(part).join("partition"), "1").unwrap();
+        assert_eq!(["nvme1n1", "nvme1n1p1"].map(|name| node(&root, "block", name)), [Ok(1), Ok(1)]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use analysis::MoreRounds;
 use anyhow::Context as _;
+use backend::numa;
 use plan::Plan;
 use record::{Elsewhere, Line, NotRun, Redactor, Rep, Run, RunRecord, SCENARIO_FILE, Segment, Target};
 
@@ -154,7 +155,11 @@ fn changed(run: &Run, what: &str, hint: &str) -> Failure {
 
 /// The facts of each storage, without those of servers that feedline starts, which have another port each time.
 fn storages(run: &Run) -> Vec<Target> {
-    let lasting = |target: &Target| if target.demo { Vec::new() } else { target.facts.clone() };
+    let lasting = |target: &Target| {
+        // Where a machine has its device or interface is a fact of the machine, and older records lack it.
+        let facts = target.facts.iter().filter(|fact| !target.demo && fact.name != numa::FACT);
+        facts.cloned().collect()
+    };
     run.targets.iter().map(|target| Target { facts: lasting(target), ..target.clone() }).collect()
 }
 

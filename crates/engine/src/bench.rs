@@ -282,20 +282,23 @@ impl<'a> Bench<'a> {
         let plain: SharedStore = Arc::new(NullStore::default());
         // Made for the first shape that copies, of which all are behind the others, and gone before the first repetition: it
         // would be missing from the page cache of a limited process.
-        let mut copying: Option<SharedStore> = None;
+        let mut copying: Option<(Option<usize>, SharedStore)> = None;
         for (shape, cells) in shapes {
             if self.stopped() {
                 break;
             }
             let names: Vec<String> = cells.iter().map(|index| self.cells[*index].slug.clone()).collect();
-            let store = if shape.copies {
-                let bytes = self.settings.copy_source_bytes;
-                copying.get_or_insert_with(|| Arc::new(NullStore::copying(bytes)))
-            } else {
-                &plain
-            };
             let of = |index: usize| (&self.cells[index], &*self.setups[index].data);
             let costliest = ceiling::costliest(shape, &cells, of);
+            // What threads of a NUMA node copy from lies there, as what they read does.
+            if shape.copies && copying.as_ref().is_none_or(|(beside, _)| *beside != shape.beside) {
+                drop(copying.take());
+                let bytes = self.settings.copy_source_bytes;
+                let make = || Ok(Arc::new(NullStore::copying(bytes)) as SharedStore);
+                copying = self.setups[costliest].kept(make).ok().map(|store| (shape.beside, store));
+            }
+            let source = copying.as_ref().filter(|_| shape.copies).map(|(_, store)| store);
+            let store = source.unwrap_or(&plain);
             let stands = RepSpec { store, ..self.spec(costliest, 0) };
             // A shape that cannot even run on the null target fails as a repetition, where the reason is kept.
             let measure = || {

@@ -65,6 +65,8 @@ const JOB_NS_MAX: u64 = 3_000_000_000;
 pub(crate) struct Shape {
     /// A read through the page cache or a socket is copied by a processor; a direct one of a device is not.
     pub(crate) copies: bool,
+    /// The target beside which threads are kept; absent where they may be anywhere.
+    pub(crate) beside: Option<usize>,
     /// Absent where the next operation is found by arithmetic alone.
     dataset: Option<usize>,
     operation: Operation,
@@ -73,8 +75,6 @@ pub(crate) struct Shape {
     /// Absent where bytes decide the cost; of long turns, the shortest of them.
     queue_depth: Option<u32>,
     threads: u32,
-    /// The target beside which they are kept; absent where they may be anywhere.
-    beside: Option<usize>,
     /// What is read one after the other decides how many reads a batch takes.
     streamed: bool,
     /// The job of a training load, which is played as it is.
@@ -167,12 +167,12 @@ impl Shape {
         };
         Self {
             copies,
+            beside: (cell.numa == Numa::Device).then_some(cell.target),
             dataset: (!has_sizes).then_some(cell.dataset),
             operation: cell.operation(),
             copied,
             queue_depth,
             threads: cell.threads,
-            beside: (cell.numa == Numa::Device).then_some(cell.target),
             streamed: cell.access.streams().is_some(),
             job: match &cell.load {
                 Load::Training(training) => Some(JobShape::of(training)),

@@ -26,6 +26,18 @@ const SETUPS: [(&str, Setup); 4] = [
 
 type Setup = fn(&mut Builder<squeue::Entry, cqueue::Entry>);
 
+/// Lets the threads of the kernel that take requests which would block run where this thread may: by themselves they run anywhere.
+// Linux 5.14. Before, nothing keeps them.
+fn keep_workers(ring: &IoUring) {
+    // SAFETY: all bits zero are a set without processors.
+    let mut own: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the set is as large as is said.
+    let known = unsafe { libc::sched_getaffinity(0, size_of_val(&own), &raw mut own) } == 0;
+    if known {
+        let _ = ring.submitter().register_iowq_aff(&own);
+    }
+}
+
 /// One thread's ring.
 pub(crate) struct Ring {
     ring: IoUring,
@@ -43,7 +55,10 @@ impl Ring {
             match builder.build(entries) {
                 // Linux 5.11. An older ring has no way to wait with a time-out but an extra entry for each
                 // wait.
-                Ok(ring) if ring.params().is_feature_ext_arg() => return Ok(Self { ring, flags }),
+                Ok(ring) if ring.params().is_feature_ext_arg() => {
+                    keep_workers(&ring);
+                    return Ok(Self { ring, flags });
+                }
                 Ok(_) => return Err(io::Error::from_raw_os_error(libc::EINVAL)),
                 Err(error) if error.raw_os_error() == Some(libc::EINVAL) => refused = error,
                 Err(error) => return Err(error),
