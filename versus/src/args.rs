@@ -28,9 +28,37 @@ pub(crate) enum Verb {
     List,
     /// Show records again, as Markdown
     Show(ShowArgs),
+    /// Read in a loop that measures nothing: what the kernel alone takes
+    #[command(hide = true)]
+    Bare(BareArgs),
     /// Serve S3 that does next to nothing, until standard input ends
     #[command(hide = true)]
     NullS3(NullS3Args),
+}
+
+/// What a bare loop reads.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct BareArgs {
+    /// A file of blocks, or the folder of a dataset of files
+    pub(crate) at: PathBuf,
+    /// Bytes of a block, or of each file
+    #[arg(long)]
+    pub(crate) block_bytes: u32,
+    /// Reads outstanding
+    #[arg(long, default_value_t = 1)]
+    pub(crate) depth: u32,
+    /// Threads that share them
+    #[arg(long, default_value_t = 1)]
+    pub(crate) threads: u32,
+    /// How long
+    #[arg(long)]
+    pub(crate) seconds: f64,
+    /// Past the page cache
+    #[arg(long)]
+    pub(crate) direct: bool,
+    /// Files by calls that block, in place of a ring
+    #[arg(long)]
+    pub(crate) blocking: bool,
 }
 
 /// What the null server holds.
@@ -82,6 +110,9 @@ pub(crate) struct RunArgs {
     /// The feedline to run [default: the one beside this program]
     #[arg(long)]
     feedline: Option<PathBuf>,
+    /// What runs the bare loops, in the place of this program
+    #[arg(long, hide = true)]
+    bare: Option<PathBuf>,
     /// The fio to run
     #[arg(long, default_value = "fio")]
     pub(crate) fio: PathBuf,
@@ -128,6 +159,14 @@ impl RunArgs {
     }
 
     /// The feedline to run: as given, or beside this program.
+    /// Who runs the bare loop: this program, unless another is given.
+    pub(crate) fn bare(&self) -> Result<PathBuf> {
+        match &self.bare {
+            Some(given) => Ok(given.clone()),
+            None => std::env::current_exe().context("cannot tell where this program lies"),
+        }
+    }
+
     pub(crate) fn feedline(&self) -> Result<PathBuf> {
         if let Some(given) = &self.feedline {
             return Ok(given.clone());

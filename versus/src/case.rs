@@ -21,6 +21,18 @@ pub(crate) struct Case {
     pub(crate) targets: &'static [Target],
 }
 
+impl Case {
+    /// Against whom feedline runs: fio, and a bare loop where it is held against one; with several threads, whom it is held against
+    /// alone.
+    pub(crate) fn peers(&self) -> Vec<Peer> {
+        if self.work.threads > 1 {
+            return self.targets.iter().map(|target| target.against).collect();
+        }
+        let is_held = |peer: Peer| self.targets.iter().any(|target| target.against == peer);
+        [Peer::Default, Peer::Best].into_iter().chain(is_held(Peer::Bare).then_some(Peer::Bare)).collect()
+    }
+}
+
 /// What is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Data {
@@ -43,6 +55,8 @@ pub(crate) enum Data {
     },
     /// A block device.
     Device,
+    /// Nothing: feedline's null target.
+    Null,
 }
 
 /// The shape of the load, in the words of both tools.
@@ -56,6 +70,8 @@ pub(crate) struct Work {
     pub(crate) block_bytes: u64,
     /// Reads outstanding.
     pub(crate) queue_depth: u32,
+    /// feedline's threads.
+    pub(crate) threads: u32,
     /// Order of the reads.
     pub(crate) access: Access,
     /// Whether reads go past the page cache; otherwise all data is in it.
@@ -110,13 +126,17 @@ pub(crate) enum Access {
     Sequential,
 }
 
-/// One of fio's two settings.
+/// Whom feedline runs against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Peer {
-    /// The work and nothing more.
+    /// fio with the work and nothing more.
     Default,
-    /// All that speeds it up and keeps every latency.
+    /// fio with all that speeds it up and keeps every latency.
     Best,
+    /// The kernel's work in a loop that measures nothing.
+    Bare,
+    /// feedline as a process for each of its threads, side by side: they share what the machine has them share, and no memory.
+    Apart,
 }
 
 impl Peer {
@@ -125,6 +145,8 @@ impl Peer {
         match self {
             Self::Default => "fio default",
             Self::Best => "fio best",
+            Self::Bare => "bare loop",
+            Self::Apart => "processes",
         }
     }
 }
@@ -148,7 +170,7 @@ impl Measure {
     }
 }
 
-/// What feedline's figure divided by fio's must be.
+/// What feedline's figure divided by another's must be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Bound {
     /// No more than this.
@@ -182,7 +204,7 @@ impl Bound {
 /// One thing that feedline is held to.
 #[derive(Debug)]
 pub(crate) struct Target {
-    /// Against which setting of fio.
+    /// Against whom.
     pub(crate) against: Peer,
     /// What is compared.
     pub(crate) measure: Measure,
@@ -218,6 +240,17 @@ mod tests {
             let alike = CASES.iter().filter(|other| other.name.starts_with(case.name)).count();
             assert_eq!(alike, 1, "{}", case.name);
         }
+    }
+
+    #[test]
+    fn feedline_runs_against_fio_a_bare_loop_where_one_is_held_against_it_or_itself() {
+        let peers = |name: &str| CASES.iter().find(|case| case.name == name).unwrap().peers();
+        assert_eq!(peers("seq-direct-1m-qd8-batch1"), [Peer::Default, Peer::Best]);
+        assert_eq!(peers("files-4k-warm-pread"), [Peer::Default, Peer::Best, Peer::Bare]);
+        assert_eq!(
+            (peers("workers-null"), peers("workers-page-cache")),
+            (vec![Peer::Apart], vec![Peer::Bare])
+        );
     }
 
     #[test]

@@ -25,6 +25,7 @@ impl Place {
             Data::Written { bytes } => dir.join(format!("written-of-{}m", bytes >> 20)),
             Data::Files { count, bytes } => dir.join(format!("{count}-of-{bytes}b")),
             Data::Device => device.context("this case needs a device")?.to_owned(),
+            Data::Null => PathBuf::from("null:"),
         };
         if at.to_str().is_none() {
             bail!("{} is no UTF-8, which a scenario cannot name", at.display());
@@ -34,7 +35,7 @@ impl Place {
 
     /// Makes the folder of generated data, so that feedline finds where to write.
     pub(crate) fn create(&self) -> Result<()> {
-        if self.data == Data::Device {
+        if matches!(self.data, Data::Device | Data::Null) {
             return Ok(());
         }
         fs::create_dir_all(&self.at).with_context(|| format!("cannot create {}", self.at.display()))
@@ -45,7 +46,7 @@ impl Place {
         match self.data {
             Data::File { bytes } | Data::Written { bytes } => only_file(&self.dataset()?, bytes),
             Data::Files { .. } => self.dataset(),
-            Data::Device => Ok(self.at.clone()),
+            Data::Device | Data::Null => Ok(self.at.clone()),
         }
     }
 

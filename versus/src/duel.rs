@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::iter;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
@@ -14,7 +15,7 @@ use crate::fio::{self, Buffers};
 use crate::output::say;
 use crate::process::{self, Call, Interrupted, Report, Usage};
 use crate::record::{Contestant, Lengths, Pair, Round, Run};
-use crate::{feedline, host};
+use crate::{bare, feedline, host};
 
 /// Name of our side in records and tables.
 pub(crate) const FEEDLINE: &str = "feedline";
@@ -25,16 +26,14 @@ const START_MS: f64 = 250.0;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Who {
     Feedline,
-    Fio(Peer),
+    Against(Peer),
 }
-
-const ALL: [Who; 3] = [Who::Feedline, Who::Fio(Peer::Default), Who::Fio(Peer::Best)];
 
 impl Who {
     fn name(self) -> &'static str {
         match self {
             Self::Feedline => FEEDLINE,
-            Self::Fio(peer) => peer.name(),
+            Self::Against(peer) => peer.name(),
         }
     }
 }
@@ -46,6 +45,8 @@ pub(crate) struct Tools {
     pub(crate) feedline: (PathBuf, String),
     /// fio.
     pub(crate) fio: (PathBuf, String),
+    /// What runs the bare loops.
+    pub(crate) bare: PathBuf,
 }
 
 /// One case on one place.
@@ -73,7 +74,7 @@ impl Duel<'_> {
     /// Has feedline write the data, or find it written.
     pub(crate) fn prepare(&self) -> Result<()> {
         self.place.create()?;
-        let scenario = self.write_scenario(self.lengths.short_s)?;
+        let scenario = self.write_scenario(self.lengths.short_s, self.case.work.threads)?;
         let call = feedline::call(&self.tools.feedline.0, &["prepare", &scenario]);
         process::run(&call, &self.scratch).map(drop)
     }
@@ -81,7 +82,11 @@ impl Duel<'_> {
     /// Runs everybody once and throws the figures away: what cannot run fails here, the page cache is as the case
     /// has it, and it is seen what the tools were granted.
     pub(crate) fn introduce(&mut self) -> Result<Vec<Contestant>> {
-        ALL.iter().map(|who| self.contestant(*who)).collect()
+        self.all().into_iter().map(|who| self.contestant(who)).collect()
+    }
+
+    fn all(&self) -> Vec<Who> {
+        iter::once(Who::Feedline).chain(self.case.peers().into_iter().map(Who::Against)).collect()
     }
 
     /// Makes the rounds.
@@ -92,19 +97,19 @@ impl Duel<'_> {
     fn round(&self, number: u32, count: u32) -> Result<Round> {
         say(&format!("{}: round {number} of {count}", self.case.name));
         let load_average = host::load_average();
-        let mut order = ALL;
+        let mut order = self.all();
         if number.is_multiple_of(2) {
             order.reverse();
         }
         let mut pairs = BTreeMap::new();
-        for who in order {
+        for who in order.iter().copied() {
             let pair = Pair {
                 short: self.measure(who, self.lengths.short_s)?,
                 long: self.measure(who, self.lengths.long_s)?,
             };
             pairs.insert(who.name().to_owned(), pair);
         }
-        let order = order.map(|who| who.name().to_owned()).to_vec();
+        let order = order.into_iter().map(|who| who.name().to_owned()).collect();
         Ok(Round { number, load_average, order, pairs })
     }
 
@@ -126,28 +131,38 @@ impl Duel<'_> {
     ) -> Result<(Report, Usage, Option<Seen>)> {
         let ended = process::run_and_look(call, &self.scratch, look_after_ms)?;
         let report = match who {
-            Who::Feedline => self.take_report(),
-            Who::Fio(_) => fio::parse(&ended.out),
+            Who::Feedline => self.take_reports(1),
+            Who::Against(Peer::Apart) => self.take_reports(self.case.work.threads),
+            Who::Against(Peer::Bare) => bare::parse(&ended.out),
+            Who::Against(Peer::Default | Peer::Best) => fio::parse(&ended.out),
         };
         let report = report.with_context(|| call.line().join(" "))?;
         Ok((report, ended.usage, ended.seen))
     }
 
-    /// Reads feedline's record and removes it, so that the next run's is alone again.
-    fn take_report(&self) -> Result<Report> {
-        let results = self.results();
-        let report = feedline::report(&results)?;
-        fs::remove_dir_all(&results).with_context(|| format!("cannot remove {}", results.display()))?;
-        Ok(report)
+    /// Reads the records of so many processes of feedline's, which ran side by side, and removes them, so that the next run's are
+    /// alone again.
+    fn take_reports(&self, processes: u32) -> Result<Report> {
+        let mut total = Report::default();
+        for number in 0..processes {
+            let results = self.results(number);
+            let report = feedline::report(&results)?;
+            fs::remove_dir_all(&results).with_context(|| format!("cannot remove {}", results.display()))?;
+            total.ops += report.ops;
+            total.bytes += report.bytes;
+            total.window_s += report.window_s / f64::from(processes);
+            total.granted = report.granted;
+        }
+        Ok(total)
     }
 
-    fn results(&self) -> PathBuf {
-        self.scratch.join("results")
+    fn results(&self, number: u32) -> PathBuf {
+        self.scratch.join(format!("results-{number}"))
     }
 
-    fn write_scenario(&self, window_s: f64) -> Result<String> {
+    fn write_scenario(&self, window_s: f64, threads: u32) -> Result<String> {
         let path = self.scratch.join("scenario.toml");
-        fs::write(&path, feedline::scenario(self.case, self.place, window_s))
+        fs::write(&path, feedline::scenario(self.case, self.place, window_s, threads))
             .with_context(|| format!("cannot write {}", path.display()))?;
         Ok(path.display().to_string())
     }
@@ -155,12 +170,18 @@ impl Duel<'_> {
     fn call(&self, who: Who, window_s: f64) -> Result<Call> {
         match who {
             Who::Feedline => {
-                let scenario = self.write_scenario(window_s)?;
-                let results = self.results().display().to_string();
+                let scenario = self.write_scenario(window_s, self.case.work.threads)?;
+                let results = self.results(0).display().to_string();
                 let args = ["run", &scenario, "--results", &results, "--no-progress"];
                 Ok(feedline::call(&self.tools.feedline.0, &args))
             }
-            Who::Fio(peer) => fio::call(
+            Who::Against(Peer::Apart) => {
+                let scenario = self.write_scenario(window_s, 1)?;
+                let results = (0..self.case.work.threads).map(|number| self.results(number));
+                Ok(feedline::side_by_side(&self.tools.feedline.0, &scenario, results))
+            }
+            Who::Against(Peer::Bare) => bare::call(&self.tools.bare, self.case, self.place, window_s),
+            Who::Against(peer) => fio::call(
                 &self.tools.fio.0,
                 (self.case, peer),
                 (self.place, window_s),
@@ -180,21 +201,27 @@ impl Duel<'_> {
             tried => tried?,
         };
         let version = match who {
-            Who::Feedline => &self.tools.feedline.1,
-            Who::Fio(_) => &self.tools.fio.1,
+            Who::Feedline | Who::Against(Peer::Apart) => &self.tools.feedline.1,
+            Who::Against(Peer::Bare) => bare::VERSION,
+            Who::Against(Peer::Default | Peer::Best) => &self.tools.fio.1,
         };
         let long_s = self.lengths.long_s;
+        let threads = match who {
+            Who::Feedline => Some(self.case.work.threads),
+            Who::Against(Peer::Apart) => Some(1),
+            Who::Against(_) => None,
+        };
         Ok(Contestant {
             name: who.name().to_owned(),
-            version: version.clone(),
+            version: version.to_owned(),
             command: self.call(who, long_s)?.line(),
-            scenario: (who == Who::Feedline).then(|| feedline::scenario(self.case, self.place, long_s)),
+            scenario: threads.map(|threads| feedline::scenario(self.case, self.place, long_s, threads)),
             variant,
         })
     }
 
     fn may_do_without_reserved(&self, who: Who, error: &anyhow::Error) -> bool {
-        who == Who::Fio(Peer::Best)
+        who == Who::Against(Peer::Best)
             && self.buffers == Buffers::Reserved
             && fio::takes_huge_pages(self.case)
             && !error.is::<Interrupted>()
@@ -206,9 +233,11 @@ impl Duel<'_> {
         let look_after_ms = (START_MS + self.lengths.short_s * 500.0) as i32;
         let (report, _, seen) = self.run(who, &call, Some(look_after_ms))?;
         let mut variant: Vec<String> = match who {
-            Who::Feedline => report.granted.iter().map(|(name, value)| format!("{name}: {value}")).collect(),
-            Who::Fio(Peer::Best) if fio::takes_huge_pages(self.case) => self.memory(seen),
-            Who::Fio(_) => seen.map(|seen| fio::pages(seen.huge_page_bytes)).into_iter().collect(),
+            Who::Feedline | Who::Against(Peer::Apart) => {
+                report.granted.iter().map(|(name, value)| format!("{name}: {value}")).collect()
+            }
+            Who::Against(Peer::Best) if fio::takes_huge_pages(self.case) => self.memory(seen),
+            Who::Against(_) => seen.map(|seen| fio::pages(seen.huge_page_bytes)).into_iter().collect(),
         };
         if let Some(seen) = seen.filter(|seen| seen.io_workers > 0) {
             variant.push(format!("io_uring handed requests to {} threads of the kernel", seen.io_workers));

@@ -20,22 +20,36 @@ pub(crate) fn call(program: &Path, args: &[&str]) -> Call {
     Call { program: program.to_owned(), args, env: Vec::new(), hint: HINT }
 }
 
-/// The scenario of a case, with a window of this length.
-pub(crate) fn scenario(case: &Case, place: &Place, window_s: f64) -> String {
+/// A call of one process of feedline's for each of these folders of results, all at once. The shell waits for them, so that what they
+/// used is counted, fails where one of them does, and ends them where it is ended.
+pub(crate) fn side_by_side(program: &Path, scenario: &str, results: impl Iterator<Item = PathBuf>) -> Call {
+    let script = r#"program=$1 scenario=$2 pids=; shift 2
+trap 'kill $pids; exit 130' INT TERM
+for results; do "$program" run "$scenario" --results "$results" --no-progress & pids="$pids $!"; done
+for pid in $pids; do wait "$pid" || exit; done"#;
+    let args = ["-c", script, "sh"].map(str::to_owned).into_iter();
+    let named = [program.display().to_string(), scenario.to_owned()].into_iter();
+    let results = results.map(|path| path.display().to_string());
+    let args = args.chain(named).chain(results).collect();
+    Call { program: "/bin/sh".into(), args, env: Vec::new(), hint: HINT }
+}
+
+/// The scenario of a case by so many threads, with a window of this length: each has its share of the depth.
+pub(crate) fn scenario(case: &Case, place: &Place, window_s: f64, threads: u32) -> String {
     let at = quoted(&place.at.to_string_lossy());
     format!(
         "version = 1\n\
          title = {title}\n\
          need = {{ {need} }}\n\
          dataset = {{ {dataset} }}\n\
-         targets.data = {{ at = {at}, engine = {engine} }}\n\
+         targets.data = {{ at = {at}{engine} }}\n\
          load = {{ {load} }}\n\
          measure = {{ warmup = \"0s\", duration = \"{window_s}s\", repetitions = 1 }}\n",
         need = need(case),
-        title = quoted(&format!("versus: {}", case.name)),
         dataset = dataset(place.data),
-        engine = quoted(case.work.engine),
-        load = load(case),
+        title = quoted(&format!("versus: {}", case.name)),
+        engine = engine(case),
+        load = load(case, threads),
     )
 }
 
@@ -52,25 +66,32 @@ fn dataset(data: Data) -> String {
     match data {
         Data::File { bytes } | Data::Written { bytes } => format!("samples = 1, sample_size = \"{bytes} B\""),
         Data::Files { count, bytes } => format!("samples = {count}, sample_size = \"{bytes} B\""),
+        Data::Null => "samples = 1, sample_size = \"64 MiB\"".to_owned(),
         Data::Device => "source = \"existing\", sample_size = \"1 MiB\"".to_owned(),
     }
 }
 
-fn load(case: &Case) -> String {
+/// The null target has one of its own.
+fn engine(case: &Case) -> String {
+    if case.data == Data::Null { String::new() } else { format!(", engine = {}", quoted(case.work.engine)) }
+}
+
+fn load(case: &Case, threads: u32) -> String {
     let work = &case.work;
     let access = match work.access {
         Access::Random => "random",
         Access::Sequential => "sequential",
     };
-    let cache = if work.direct { "bypass" } else { "warm" };
-    let threads = 1;
     let mut keys = vec![
-        format!("queue_depth = {}", work.queue_depth),
+        format!("queue_depth = {}", work.queue_depth / work.threads * threads),
         format!("threads = {threads}"),
         format!("block_size = \"{} B\"", work.block_bytes),
         format!("access = \"{access}\""),
-        format!("cache = \"{cache}\""),
     ];
+    if case.data != Data::Null {
+        let cache = if work.direct { "bypass" } else { "warm" };
+        keys.push(format!("cache = \"{cache}\""));
+    }
     keys.extend(work.writes.map(|kept| {
         let word = match kept {
             Kept::Unpromised => "none",
@@ -177,19 +198,28 @@ targets.data = { at = "a \"b\"", engine = "io_uring" }
 load = { queue_depth = 8, threads = 1, block_size = "131072 B", access = "sequential", cache = "bypass", pages = "huge", submit_batch = 2 }
 measure = { warmup = "0s", duration = "0.5s", repetitions = 1 }
 "#;
-        assert_eq!(scenario(case, &place, 0.5), expected);
+        assert_eq!(scenario(case, &place, 0.5, 1), expected);
     }
 
     #[test]
     fn whole_files_and_devices_say_so() {
         let files = case("files-4k-warm-pread");
-        let text = scenario(files, &Place { at: "d".into(), data: files.data }, 3.0);
+        let text = scenario(files, &Place { at: "d".into(), data: files.data }, 3.0, 1);
         assert!(text.contains("samples = 20000, sample_size = \"4096 B\""), "{text}");
         assert!(!text.contains("pages"), "a blocking engine of fio has ordinary ones: {text}");
         assert!(text.contains("operation = \"read_file\"") && text.contains("\"3s\""), "{text}");
         let device = case("direct-4k-qd32");
-        let text = scenario(device, &Place { at: "/dev/zram9".into(), data: device.data }, 3.0);
+        let text = scenario(device, &Place { at: "/dev/zram9".into(), data: device.data }, 3.0, 1);
         assert!(text.contains("source = \"existing\"") && text.contains("at = \"/dev/zram9\""), "{text}");
+        let null = case("workers-null");
+        let depths = [2, 1].map(|threads| {
+            let text = scenario(null, &Place { at: "null:".into(), data: null.data }, 3.0, threads);
+            assert!(text.contains("at = \"null:\" }") && !text.contains("cache"), "{text}");
+            [64, 32]
+                .into_iter()
+                .find(|depth| text.contains(&format!("queue_depth = {depth}, threads = {threads},")))
+        });
+        assert_eq!(depths, [Some(64), Some(32)]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! and what they did is read from their own reports. Method: docs/src/versus.md.
 
 mod args;
+mod bare;
 mod case;
 mod data;
 mod device;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Verb::Run(args) => run::run(&args),
         Verb::List => list(),
         Verb::Show(args) => show::show(&args.records),
+        Verb::Bare(args) => bare::run(&args),
         Verb::NullS3(args) => null_s3::serve(&args),
     };
     match ended {

@@ -44,12 +44,16 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// The command line as a record shows it. The program stands by its name alone: where it lay is of no use to
-    /// others.
+    /// The command line as a record shows it. A program stands by its name alone, as does every argument that says where something
+    /// lies from the root on: that is of no use to others.
     pub(crate) fn line(&self) -> Vec<String> {
-        let name = self.program.file_name().unwrap_or(self.program.as_os_str());
+        let named = |path: &Path| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         let env = self.env.iter().map(|(name, value)| format!("{name}={value}"));
-        env.chain([name.to_string_lossy().into_owned()]).chain(self.args.iter().cloned()).collect()
+        let args = self.args.iter().map(|arg| {
+            let path = Path::new(arg);
+            if path.is_absolute() { named(path) } else { arg.clone() }
+        });
+        env.chain([named(&self.program)]).chain(args).collect()
     }
 }
 
@@ -208,7 +212,9 @@ mod tests {
         let ended = run(&shell("echo $SAID"), scratch.path()).unwrap();
         assert_eq!(ended.out, "hello\n");
         assert!(ended.usage.user_s >= 0.0 && ended.usage.wall_s > 0.0);
-        assert_eq!(shell("x").line(), ["SAID=hello", "sh", "-c", "x"]);
+        let mut named = shell("x");
+        named.args.push("/somewhere/else/feedline".to_owned());
+        assert_eq!(named.line(), ["SAID=hello", "sh", "-c", "x", "feedline"]);
     }
 
     /// fio forks its jobs, so a grandchild's time must count. Whose time it is is tested, not how much.

@@ -95,7 +95,7 @@ impl Done {
 fn tools(args: &RunArgs, scratch: &Path) -> Result<Tools> {
     let feedline = ours(args, scratch)?;
     let theirs = version(&fio::version_call(&args.fio), scratch)?;
-    Ok(Tools { feedline, fio: (args.fio.clone(), theirs) })
+    Ok(Tools { feedline, fio: (args.fio.clone(), theirs), bare: args.bare()? })
 }
 
 /// feedline, and what it says of itself.

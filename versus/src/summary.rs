@@ -1,5 +1,7 @@
 //! What follows from the rounds of a case.
 
+use std::iter;
+
 use crate::case::{Bound, Case, Measure, Moves, Peer};
 use crate::device::Counts;
 use crate::duel::FEEDLINE;
@@ -18,11 +20,11 @@ const NO_FIGURE: &str =
 
 /// Sums the rounds of a case up.
 pub(crate) fn summarize(case: &Case, rounds: &[Round]) -> Summary {
-    let contestants = [FEEDLINE, Peer::Default.name(), Peer::Best.name()];
+    let peers: Vec<&str> = case.peers().into_iter().rev().map(Peer::name).collect();
+    let contestants: Vec<&str> = iter::once(FEEDLINE).chain(peers.iter().rev().copied()).collect();
     let judged =
         case.targets.iter().map(|target| judge(rounds, target.against.name(), target.measure, target.bound));
-    let mut summary =
-        told(rounds, &contestants, &[Peer::Best.name(), Peer::Default.name()], judged.collect());
+    let mut summary = told(rounds, &contestants, &peers, judged.collect());
     summary.warnings.splice(0..0, device_warnings(case, rounds, &contestants));
     summary
 }
@@ -207,6 +209,7 @@ mod tests {
                 (FEEDLINE.to_owned(), pair(700.0 * slower, 600_000, device_share)),
                 ("fio default".to_owned(), pair(1400.0 * slower, 300_000, 1.0)),
                 ("fio best".to_owned(), pair(1000.0 * slower, 500_000, 1.0)),
+                ("bare loop".to_owned(), pair(680.0 * slower, 610_000, 1.0)),
             ]),
         };
         // The machine slows down: the median of each contestant drifts, the ratio of a round does not.

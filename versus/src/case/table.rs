@@ -47,12 +47,18 @@ const fn throughput(against: Peer, bound: Bound) -> Target {
     Target { against, measure: Measure::Throughput, bound }
 }
 
-const PAGE_CACHE: &[Target] = &[cpu(Peer::Best, 0.80), cpu(Peer::Default, 0.60)];
+/// What measuring may add to the work of the kernel alone, where a case cannot be quicker than that.
+const FLOOR: f64 = 1.05;
+
+const PAGE_CACHE: &[Target] = &[cpu(Peer::Best, 0.80), cpu(Peer::Default, 0.60), cpu(Peer::Bare, FLOOR)];
 const NULL_DEVICE: &[Target] = &[cpu(Peer::Best, 0.90), cpu(Peer::Default, 0.60)];
 const SEQUENTIAL_128K: &[Target] =
     &[throughput(Peer::Best, Bound::AtLeast(1.0)), throughput(Peer::Default, Bound::AtLeast(1.4))];
 const SEQUENTIAL_1M: &[Target] = &[throughput(Peer::Best, Bound::AtLeast(1.0))];
-const FILES: &[Target] = &[throughput(Peer::Best, Bound::AtLeast(1.8))];
+const FILES: &[Target] =
+    &[throughput(Peer::Best, Bound::AtLeast(1.8)), throughput(Peer::Bare, Bound::AtLeast(2.0 - FLOOR))];
+/// What threads may lose by sharing a process, and no more.
+const WORKERS: f64 = 0.95;
 
 /// Random 4 KiB reads at depth 32 through `io_uring`.
 const fn random_4k(direct: bool, complete_batch: Option<u32>) -> Work {
@@ -61,6 +67,7 @@ const fn random_4k(direct: bool, complete_batch: Option<u32>) -> Work {
         peer_engine: "io_uring",
         block_bytes: 4 * KIB,
         queue_depth: 32,
+        threads: 1,
         access: Access::Random,
         direct,
         writes: None,
@@ -70,6 +77,11 @@ const fn random_4k(direct: bool, complete_batch: Option<u32>) -> Work {
     }
 }
 
+/// The same of the page cache or of nothing, by two threads.
+const fn two_workers() -> Work {
+    Work { queue_depth: 64, threads: 2, ..random_4k(false, None) }
+}
+
 /// Sequential direct reads at depth 8 through `io_uring`.
 const fn sequential(block_bytes: u64, submit_batch: u32) -> Work {
     Work {
@@ -77,6 +89,7 @@ const fn sequential(block_bytes: u64, submit_batch: u32) -> Work {
         peer_engine: "io_uring",
         block_bytes,
         queue_depth: 8,
+        threads: 1,
         access: Access::Sequential,
         direct: true,
         writes: None,
@@ -93,6 +106,7 @@ const fn files(engine: &'static str, queue_depth: u32) -> Work {
         peer_engine: "psync",
         block_bytes: 4 * KIB,
         queue_depth,
+        threads: 1,
         access: Access::Sequential,
         direct: false,
         writes: None,
@@ -194,6 +208,7 @@ pub(crate) const CASES: &[Case] = &[
             peer_engine: "mmap",
             block_bytes: 128 * KIB,
             queue_depth: 1,
+            threads: 1,
             access: Access::Random,
             direct: false,
             writes: None,
@@ -243,5 +258,22 @@ pub(crate) const CASES: &[Case] = &[
         work: written(Kept::Dsync, random_4k(true, None)),
         best: BATCHED_ON_A_DEVICE,
         targets: WRITES,
+    },
+    Case {
+        name: "workers-null",
+        about: "4 KiB of the null target at depth 64 by two threads, beside two processes of one thread at depth 32 each",
+        data: Data::Null,
+        work: two_workers(),
+        best: &[],
+        targets: &[throughput(Peer::Apart, Bound::AtLeast(WORKERS))],
+    },
+    Case {
+        name: "workers-page-cache",
+        about: "random 4 KiB in a file of 64 MiB that is in the page cache, io_uring, depth 64 by two threads, beside a bare loop of \
+                two threads on the same file",
+        data: Data::File { bytes: 64 * MIB },
+        work: two_workers(),
+        best: &[],
+        targets: &[throughput(Peer::Bare, Bound::AtLeast(WORKERS))],
     },
 ];

@@ -37,6 +37,13 @@ echo "note: something"
 echo "{\"jobs\":[{\"error\":0,\"read\":{\"io_bytes\":$((ops * 4096)),\"total_ios\":$ops,\"runtime\":2000},\"write\":{\"io_bytes\":0,\"total_ios\":0,\"runtime\":0}}]}"
 "#;
 
+const BARE: &str = r#"
+echo "loop $*" >> log
+ops=1000
+case "$*" in *--seconds=0.04*) ops=6000 ;; esac
+echo "{\"ops\":$ops,\"bytes\":$((ops * 4096)),\"window_s\":2}"
+"#;
+
 /// A folder of its own, removed at the end.
 pub(crate) struct Bench {
     dir: TempDir,
@@ -55,6 +62,7 @@ impl Bench {
         let bench = Self { dir: TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap() };
         bench.write_tool("feedline", FEEDLINE);
         bench.write_tool("fio", FIO);
+        bench.write_tool("bare", BARE);
         bench
     }
 
@@ -73,7 +81,19 @@ impl Bench {
 
     /// `versus run` with the stand-ins, and runs of 10 and 40 ms.
     pub(crate) fn versus(&self, args: &[&str]) -> Ended {
-        let fixed = ["run", "--feedline", "./feedline", "--fio", "./fio", "--dir", "data", "--out", "out"];
+        let fixed = [
+            "run",
+            "--feedline",
+            "./feedline",
+            "--fio",
+            "./fio",
+            "--bare",
+            "./bare",
+            "--dir",
+            "data",
+            "--out",
+            "out",
+        ];
         let lengths = ["--short", "0.01", "--long", "0.04"];
         self.program(&[&fixed[..], &lengths[..], args].concat())
     }

@@ -10,15 +10,19 @@ use serde_json::Value;
 
 /// Lines of the log that are runs of the case, not questions about versions or preparations.
 fn runs(log: &str) -> Vec<&str> {
-    log.lines().filter(|line| line.contains("run ") || line.contains("--runtime=")).collect()
+    log.lines()
+        .filter(|line| ["run ", "--runtime=", "loop "].iter().any(|word| line.contains(word)))
+        .collect()
 }
 
-/// Who ran, in order: `f` is feedline, `d` fio at its defaults, `b` fio at its best; the long run is a capital.
+/// Who ran, in order: `f` is feedline, `d` fio at its defaults, `b` fio at its best, `l` a bare
+/// loop; the long run is a capital.
 fn order(log: &str) -> String {
     let letter = |line: &&str| {
-        let long = line.contains("40ms") || line.contains("0.04s");
+        let long = ["40ms", "0.04s", "--seconds=0.04"].iter().any(|length| line.contains(length));
         let who = match *line {
             line if line.starts_with("feedline") => 'f',
+            line if line.starts_with("loop") => 'l',
             line if line.contains("--fixedbufs=1") => 'b',
             _ => 'd',
         };
@@ -32,8 +36,8 @@ fn rounds_alternate() {
     let bench = Bench::new();
     let ended = bench.versus(&["page-cache-4k-qd32-64m", "--rounds", "5"]);
     assert!(ended.ok, "{}", ended.err);
-    let (there, back) = ("fFdDbB", "bBdDfF");
-    assert_eq!(order(&bench.log()), ["fdb", there, back, there, back, there].concat(), "{}", bench.log());
+    let (there, back) = ("fFdDbBlL", "lLbBdDfF");
+    assert_eq!(order(&bench.log()), ["fdbl", there, back, there, back, there].concat(), "{}", bench.log());
 }
 
 #[test]
@@ -46,7 +50,9 @@ fn the_record_holds_what_ran() {
     let log = bench.log();
     let last_of = |words: &str| runs(&log).into_iter().rfind(|line| line.contains(words)).unwrap().to_owned();
 
-    let [feedline, default, best] = record["contestants"].as_array().unwrap().as_slice() else { panic!() };
+    let [feedline, default, best, bare] = record["contestants"].as_array().unwrap().as_slice() else {
+        panic!()
+    };
     assert_eq!(feedline["version"], "feedline 9.9.9");
     assert_eq!(best["version"], "fio-0.0");
     // The stand-in logs the scenario that it was given, on one line.
@@ -69,8 +75,13 @@ fn the_record_holds_what_ran() {
         runs(&log).into_iter().rfind(|l| !l.contains("--fixedbufs") && l.contains("40ms")).unwrap()
     );
 
+    assert_eq!(
+        line(bare).replacen("bare ", "loop ", 1),
+        runs(&log).into_iter().rfind(|l| l.contains("--seconds=0.04")).unwrap()
+    );
+
     let round = &record["rounds"][1];
-    assert_eq!(round["order"], serde_json::json!(["fio best", "fio default", "feedline"]));
+    assert_eq!(round["order"], serde_json::json!(["bare loop", "fio best", "fio default", "feedline"]));
     let long = &round["pairs"]["feedline"]["long"];
     assert_eq!((&long["ops"], &long["bytes"]), (&Value::from(12_000), &Value::from(49_152_000)));
     assert_eq!(round["pairs"]["fio default"]["short"]["ops"], 1000);
@@ -147,7 +158,7 @@ fn records_are_shown_again() {
     let name = "out/page-cache-4k-qd32-64m.quick.json";
     let shown = bench.program(&["show", name]);
     let rows: Vec<&str> = shown.out.lines().collect();
-    assert_eq!(rows.len(), 4, "{}", shown.out);
+    assert_eq!(rows.len(), 5, "{}", shown.out);
     assert!(
         rows[2].starts_with("| page-cache-4k-qd32-64m (quick) | CPU ns per operation |"),
         "{}",
@@ -158,6 +169,24 @@ fn records_are_shown_again() {
     fs::write(bench.path(name), newer).unwrap();
     let refused = bench.program(&["show", name]);
     assert!(!refused.ok && refused.err.contains("newer versus"), "{}", refused.err);
+}
+
+#[test]
+fn threads_run_beside_as_many_processes_that_are_counted_together() {
+    let bench = Bench::new();
+    let ended = bench.versus(&["workers-null", "--quick"]);
+    assert!(ended.ok, "{}", ended.err);
+    // Both once before the rounds, and twice in each of two.
+    let log = bench.log();
+    let threads =
+        |count: u32| runs(&log).iter().filter(|line| line.contains(&format!("threads = {count},"))).count();
+    assert_eq!((threads(2), threads(1)), (5, 10), "{log}");
+    let record = bench.record("workers-null.quick.json");
+    let [feedline, processes] = record["contestants"].as_array().unwrap().as_slice() else { panic!() };
+    assert_eq!((&feedline["name"], &processes["name"]), (&"feedline".into(), &"processes".into()));
+    let long = &record["rounds"][0]["pairs"]["processes"]["long"];
+    assert_eq!((&long["ops"], &long["window_s"]), (&24_000.into(), &2.0.into()), "of two windows each");
+    bench.nothing_is_left();
 }
 
 #[test]
