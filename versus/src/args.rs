@@ -23,7 +23,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Run cases and write their records
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// List the cases
     List,
     /// Show records again, as Markdown
@@ -190,7 +190,7 @@ mod tests {
     fn parsed(words: &[&str]) -> RunArgs {
         let words = ["versus", "run"].iter().chain(words);
         match Cli::try_parse_from(words).unwrap().verb {
-            Verb::Run(args) => args,
+            Verb::Run(args) => *args,
             other => panic!("{other:?}"),
         }
     }

@@ -190,7 +190,7 @@ fn files_in_turn(args: &BareArgs) -> Result<Done> {
             let file = openat(rustix::fs::CWD, name.as_c_str(), OFlags::RDONLY, Mode::empty())?;
             let size = fstat(&file)?.st_size;
             let bytes = read(&file, &mut *buffer)?;
-            ensure!(bytes == buffer.len() && size == bytes as i64, "a file has {size} B");
+            ensure!(bytes == buffer.len() && usize::try_from(size) == Ok(bytes), "a file has {size} B");
         }
         done.ops += names.len() as u64;
         done.bytes = done.ops * u64::from(args.block_bytes);
@@ -301,7 +301,12 @@ mod tests {
         let file = dir.path().join("blocks");
         std::fs::write(&file, vec![7; 64 << 10]).unwrap();
         let done = blocks_by_rings(&args(file.clone(), 2, false)).unwrap();
-        assert!(done.ops >= 4 && done.ops % 2 == 0 && done.bytes == done.ops * 4096 && done.window_s > 0.0);
+        assert!(
+            done.ops >= 4
+                && done.ops.is_multiple_of(2)
+                && done.bytes == done.ops * 4096
+                && done.window_s > 0.0
+        );
         let line = serde_json::to_string(&done).unwrap();
         assert_eq!(parse(&line).unwrap().ops, done.ops);
         std::fs::write(&file, vec![7; 100]).unwrap();

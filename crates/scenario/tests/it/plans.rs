@@ -268,7 +268,7 @@ fn threads_are_beside_the_device_where_that_is_asked() {
     };
     let any = ("any", None, String::new());
     let said = |word: &'static str| (word, Some(word.to_owned()), format!("numa-{word}"));
-    assert_eq!(cells(&with("load = { queue_depth = 8, numa = \"any\" }")), [any.clone()]);
+    assert_eq!(cells(&with("load = { queue_depth = 8, numa = \"any\" }")), std::slice::from_ref(&any));
     assert_eq!(cells(&with("load = { queue_depth = 8, numa = \"device\" }")), [said("device")]);
     let both =
         with("targets.null = { at = \"null:\" }\nload = { queue_depth = 8, numa = [\"any\", \"device\"] }");
