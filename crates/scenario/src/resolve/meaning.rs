@@ -118,8 +118,15 @@ impl Scenario<'_> {
                 let grade = gate.evidence.value_or(Grade::Screen)?;
                 (grade == Grade::Screen).then(|| vec![(gate.evidence.span(), "asks for less")])
             }
-            Only::Somewhere
-            | Only::Kernel(_)
+            // A key of one target is asked about with its address.
+            Only::Somewhere => {
+                let nowhere = |target: &Target| {
+                    let at = target.at.given().filter(|at| at.value == Address::Null)?;
+                    Some((Some(at.span), "is no storage"))
+                };
+                self.document.targets.iter().map(nowhere).collect()
+            }
+            Only::Kernel(_)
             | Only::Network
             | Only::Bucket
             | Only::Objects

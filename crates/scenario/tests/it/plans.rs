@@ -273,6 +273,10 @@ fn threads_are_beside_the_device_where_that_is_asked() {
     let both =
         with("targets.null = { at = \"null:\" }\nload = { queue_depth = 8, numa = [\"any\", \"device\"] }");
     assert_eq!(cells(&both), [said("any"), said("device"), any], "nothing lies anywhere without storage");
+    let nowhere = "version = 1\nneed = { rate = \"1 GB/s\" }\ndataset = { size = \"64 MiB\", sample_size = \"1 MiB\" }\n\
+                   targets.null = { at = \"null:\" }\nload = { queue_depth = 8, numa = \"device\" }";
+    let refused = resolve(nowhere).unwrap_err().to_string();
+    assert!(refused.contains("`load.numa` means nothing where there is no storage"), "{refused}");
 }
 
 #[test]
