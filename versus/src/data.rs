@@ -53,7 +53,7 @@ impl Place {
     /// The one dataset that feedline wrote here.
     fn dataset(&self) -> Result<PathBuf> {
         let mut folders = entries(&self.at)?;
-        folders.retain(|path| path.is_dir() && name(path).starts_with("feedline-"));
+        folders.retain(|path| path.is_dir() && is_dataset(&name(path)));
         match folders.as_slice() {
             [one] => Ok(one.clone()),
             [] => bail!("feedline wrote no dataset below {}", self.at.display()),
@@ -64,6 +64,12 @@ impl Place {
             }
         }
     }
+}
+
+/// Whether a folder has the name of a dataset: leases of feedline's lie in one of their own beside it.
+fn is_dataset(name: &str) -> bool {
+    let digits = name.strip_prefix("feedline-");
+    digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// The file of this size in the folders of a dataset.
@@ -107,6 +113,7 @@ mod tests {
         place.create().unwrap();
         assert!(place.for_peer().unwrap_err().to_string().contains("wrote no dataset"));
         dataset(root.path(), "feedline-1a", "000.bin", 1 << 20);
+        dataset(root.path(), "feedline-in-use", "lease", 1);
         let file = place.for_peer().unwrap();
         assert!(file.ends_with("one-of-1m/feedline-1a/000000/000.bin"), "{}", file.display());
     }
