@@ -177,11 +177,15 @@ fn only_node(sys: &Path) -> Option<u32> {
 }
 
 /// The numbers of a list of ranges such as `0-3,8`, as the kernel writes them; `None` where it is none.
-fn numbers(list: &str) -> Option<Vec<usize>> {
+pub fn numbers(list: &str) -> Option<Vec<usize>> {
     let mut numbers = Vec::new();
     for range in list.trim().split(',').filter(|range| !range.is_empty()) {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
-        numbers.extend(first.parse::<usize>().ok()?..=last.parse::<usize>().ok()?.min(NUMBER_MAX));
+        let (first, last) = (first.parse::<usize>().ok()?, last.parse::<usize>().ok()?.min(NUMBER_MAX));
+        if last < first {
+            return None;
+        }
+        numbers.extend(first..=last);
     }
     Some(numbers)
 }
@@ -285,7 +289,7 @@ mod tests {
     #[test]
     fn lists_are_read_as_the_kernel_writes_them() {
         assert_eq!(numbers("0-2,8\n"), Some(vec![0, 1, 2, 8]));
-        assert_eq!((numbers("\n"), numbers("0-x")), (Some(vec![]), None));
+        assert_eq!((numbers("\n"), numbers("0-x"), numbers("3-0")), (Some(vec![]), None, None));
     }
 
     #[test]

@@ -153,16 +153,11 @@ fn cpu_info(root: &Path, key: &str) -> Result<String, String> {
         .ok_or_else(|| format!("/proc/cpuinfo has no `{key}`"))
 }
 
-/// From a list of ranges such as `0-3,5`.
 fn cores_online(root: &Path) -> Result<u32, String> {
     let path = format!("{CPU}/online");
     let text = line(root, &path)?;
-    let cores_of = |range: &str| {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-        Some(last.checked_sub(first)? + 1)
-    };
-    text.split(',').map(cores_of).sum::<Option<u32>>().ok_or_else(|| format!("/{path} holds `{text}`"))
+    let cores = backend::numa::numbers(&text).map(|cores| cores.len() as u32);
+    cores.ok_or_else(|| format!("/{path} holds `{text}`"))
 }
 
 fn numa_nodes(root: &Path) -> Result<BTreeMap<u32, String>, String> {
